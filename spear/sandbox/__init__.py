@@ -1,0 +1,1 @@
+"""Confinement: one sandbox per command, planned as values, run by `CommandRunner`."""
