@@ -13,7 +13,7 @@ from spear.agent.host import Access, Refusal, Resolved, ToolRequest, ToolResult
 
 
 class FakeHost:
-    """`denied`: tool to refusal; `hidden`: paths search must not show; `append`, `stop`: what `after_tool` says;
+    """`denied`: tool to refusal; `hidden`: paths search must not show; `append`, `stop`: `after_tool`;
     `command`: what `run_command` returns without running; `log`, `asked`: what happened."""
 
     def __init__(self, root: Path) -> None:
