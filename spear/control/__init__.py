@@ -1,1 +1,1 @@
-""""""
+"""Control of one turn: classification of the request and the bounded lifecycle of `TaskController`."""
