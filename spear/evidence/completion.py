@@ -1,0 +1,361 @@
+"""The verdict: a pure function of what ran, what changed and what the answer claims (spec 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from spear.evidence.claims import Claim, ClaimKind, read_claims
+from spear.evidence.coverage import Material, covers, material
+from spear.evidence.kinds import PROVING, SUBSTANTIAL, WHY, CheckCode, CheckKind, CheckStatus, Scope
+from spear.evidence.reasons import Reason, ReasonCode, reason
+from spear.evidence.records import CheckResult
+from spear.evidence.turn import (
+    Origin,
+    Repair,
+    SeenCheck,
+    TurnEvidence,
+    ValidationKind,
+    ValidationOutcome,
+    ValidationStatus,
+    Weakening,
+)
+from spear.events.names import Verdict
+from spear.events.turn import CheckReport
+
+_AFTER_EVERY_CALL = 1 << 62
+_SHOWN_CHECKS = 4
+
+KINDS_OF_VALIDATION: dict[ValidationKind, frozenset[CheckKind]] = {
+    ValidationKind.BUILD: frozenset({CheckKind.BUILD}),
+    ValidationKind.TEST: frozenset({CheckKind.TEST}),
+    ValidationKind.LINT: frozenset({CheckKind.LINT}),
+    ValidationKind.ACCEPTANCE: frozenset({CheckKind.TEST, CheckKind.RUN}),
+}
+"""What a passing validation step shows."""
+
+KINDS_OF_CLAIM: dict[ClaimKind, frozenset[CheckKind]] = {
+    ClaimKind.BUILDS: frozenset({CheckKind.BUILD}),
+    ClaimKind.TESTS_PASS: frozenset({CheckKind.TEST}),
+    ClaimKind.LINT_CLEAN: frozenset({CheckKind.LINT}),
+    ClaimKind.RUNS: frozenset({CheckKind.RUN, CheckKind.TEST}),
+    ClaimKind.SUCCESS: SUBSTANTIAL,
+    ClaimKind.REBUILDS: frozenset({CheckKind.CLEAN, CheckKind.BUILD}),
+}
+"""One kind of these must have passed for a claim to be shown (REBUILDS asks for an order as well)."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictReport:
+    """The verdict with its reasons, the checks as they were judged, the delivered files that differ from the start of
+    the turn, and the unhedged claims nothing shows.
+    """
+
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    checks: tuple[CheckReport, ...] = ()
+    files: tuple[str, ...] = ()
+    unsupported: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _FinalState:
+    """What ran on the final state: what passed and may count, what failed and stands unanswered, the rest."""
+
+    passing: tuple[SeenCheck, ...]
+    failing: tuple[SeenCheck, ...]
+    loose: tuple[SeenCheck, ...]
+    inconclusive: tuple[SeenCheck, ...]
+    looks: tuple[SeenCheck, ...]
+
+
+def judge(evidence: TurnEvidence) -> VerdictReport:
+    """The verdict of a turn. Total and pure: same evidence, same report; no input raises."""
+    ledger = evidence.ledger
+    files = tuple(path for path, _ in ledger.net_changes())
+    checks = tuple(_report(seen.result) for seen in evidence.checks if not _is_look(seen.result))
+    if not files:
+        touched = tuple(path for path, _ in ledger.current)
+        code = ReasonCode.CHANGED_BACK if touched else ReasonCode.NOTHING_CHANGED
+        return VerdictReport(Verdict.NO_CHANGE, (reason(code, files=touched),), checks)
+    final = _final_state(evidence, files)
+    claims = [claim for claim in read_claims(evidence.answer) if not claim.hedged]
+    unsupported = tuple(claim for claim in claims if not _shown(claim, final))
+    blocking = [
+        *_failures(evidence, final),
+        *_weakenings(evidence, certain=True),
+        *_nothing_shown(evidence, final, files, has_claims=bool(claims)),
+        *(_unshown(claim, final) for claim in unsupported),
+    ]
+    notes = [*_weakenings(evidence, certain=False), *_not_run(evidence)]
+    if blocking:
+        reasons = (*blocking, *_explanations(final), *notes)
+        return VerdictReport(Verdict.UNVERIFIED, reasons, checks, files, unsupported)
+    return VerdictReport(Verdict.VERIFIED, (*_successes(evidence, final), *notes), checks, files)
+
+
+def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
+    """Sort everything that ran on the final state. Passes lose the kinds something took the force from."""
+    ledger = evidence.ledger
+    here = [
+        seen
+        for seen in (*evidence.checks, *_validation_checks(evidence.validation))
+        if seen.result.epoch == ledger.epoch or seen.result.fingerprint == ledger.fingerprint
+    ]
+    void = _void_kinds(evidence)
+    passing: list[SeenCheck] = []
+    loose: list[SeenCheck] = []
+    for seen in here:
+        if seen.result.status is not CheckStatus.PASSED or not covers(seen.result, files):
+            continue
+        kinds = tuple(kind for kind in seen.result.kinds if kind not in void)
+        if seen.result.scope is Scope.LOOSE and evidence.project_declares:
+            loose.append(seen)
+        elif set(kinds) & PROVING:
+            passing.append(replace(seen, result=seen.result.model_copy(update={"kinds": kinds})))
+    failed = [s for s in here if s.result.status is CheckStatus.FAILED]
+    passed = [s for s in here if s.result.status is CheckStatus.PASSED]
+    return _FinalState(
+        passing=tuple(passing),
+        failing=tuple(s for s in failed if not any(_answers(later, s) for later in passed)),
+        loose=tuple(loose),
+        inconclusive=tuple(s for s in here if s.result.status is CheckStatus.INCONCLUSIVE),
+        looks=tuple(s for s in passed if s.result.scope is not Scope.LOOSE or not evidence.project_declares),
+    )
+
+
+def _answers(later: SeenCheck, failed: SeenCheck) -> bool:
+    """Whether a pass answers a failure: the same check, run later on the same state, over at least as much."""
+    new, old = later.result, failed.result
+    if later.place <= failed.place or new.tool != old.tool or new.cwd != old.cwd:
+        return False
+    if not set(old.kinds) <= set(new.kinds):
+        return False
+    wider = old.scope is Scope.SELECTION and new.scope is Scope.PROJECT and not new.selectors
+    return new.selectors == old.selectors or wider
+
+
+def _validation_checks(outcomes: Iterable[ValidationOutcome]) -> Iterator[SeenCheck]:
+    """PASSED and FAILED steps of the project's own validation, as checks that ran after every call."""
+    for order, outcome in enumerate(outcomes):
+        if outcome.status is ValidationStatus.PASSED:
+            status = CheckStatus.PASSED
+        elif outcome.status is ValidationStatus.FAILED:
+            status = CheckStatus.FAILED
+        else:
+            continue
+        kinds = KINDS_OF_VALIDATION[outcome.kind] | set(outcome.check.kinds if outcome.check else ())
+        base = outcome.check or CheckResult(
+            command=outcome.command,
+            tool=outcome.command,
+            kinds=(),
+            scope=Scope.PROJECT,
+            status=status,
+            code=CheckCode.EXIT_STATUS,
+            epoch=outcome.epoch,
+            fingerprint=outcome.fingerprint,
+            exit_code=outcome.exit_code,
+        )
+        result = base.model_copy(
+            update={
+                "kinds": tuple(kind for kind in CheckKind if kind in kinds),
+                "status": status,
+                "epoch": outcome.epoch,
+                "fingerprint": outcome.fingerprint,
+                "scope": Scope.PROJECT if base.scope is Scope.LOOSE else base.scope,
+            }
+        )
+        yield SeenCheck((_AFTER_EVERY_CALL, order), result)
+
+
+def _on_final(evidence: TurnEvidence, outcome: ValidationOutcome) -> bool:
+    return (
+        outcome.epoch == evidence.ledger.epoch or outcome.fingerprint == evidence.ledger.fingerprint
+    )
+
+
+def _could_not_run(evidence: TurnEvidence) -> tuple[ValidationOutcome, ...]:
+    return tuple(
+        outcome
+        for outcome in evidence.validation
+        if outcome.origin is Origin.DECLARED
+        and outcome.status in (ValidationStatus.NOT_RUN, ValidationStatus.ERROR)
+        and _on_final(evidence, outcome)
+    )
+
+
+def _void_kinds(evidence: TurnEvidence) -> frozenset[CheckKind]:
+    """Kinds nothing can show in this turn: a declared command of the kind could not run, or its check was weakened."""
+    void: set[CheckKind] = set()
+    for outcome in _could_not_run(evidence):
+        void |= {CheckKind.RUN} if outcome.kind is ValidationKind.ACCEPTANCE else KINDS_OF_VALIDATION[outcome.kind]
+    for weakening in evidence.weakened:
+        if weakening.certain:
+            void |= weakening.kinds
+    return frozenset(void)
+
+
+def _shown(claim: Claim, final: _FinalState) -> bool:
+    match claim.kind:
+        case ClaimKind.REBUILDS:
+            return _rebuilt(final)
+        case ClaimKind.TESTS_PASS:
+            passing = [s.result for s in final.passing if CheckKind.TEST in s.result.kinds]
+            if claim.number is None:
+                return bool(passing)
+            return any(claim.number in _numbers(result) for result in passing)
+        case ClaimKind.BUILDS | ClaimKind.LINT_CLEAN | ClaimKind.RUNS | ClaimKind.SUCCESS:
+            wanted = KINDS_OF_CLAIM[claim.kind]
+            return any(wanted & set(seen.result.kinds) for seen in final.passing)
+        case _:
+            assert_never(claim.kind)
+
+
+def _numbers(result: CheckResult) -> set[int]:
+    seen = set(result.numbers)
+    if result.summary is not None:
+        seen |= {result.summary.passed, result.summary.total}
+    return seen
+
+
+def _rebuilt(final: _FinalState) -> bool:
+    """Clean, then build, then a look at the result (a run, a test, an inspection), all on the final state."""
+    cleans = [s.place for s in final.looks if CheckKind.CLEAN in s.result.kinds]
+    builds = [s.place for s in final.passing if CheckKind.BUILD in s.result.kinds]
+    looks = [
+        s.place
+        for s in final.looks
+        if set(s.result.kinds) & {CheckKind.RUN, CheckKind.TEST, CheckKind.INSPECT}
+        and s.result.code is not CheckCode.DRY_RUN
+    ]
+    return any(clean < build < look for clean in cleans for build in builds for look in looks)
+
+
+def _failures(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:
+    for outcome in evidence.validation:
+        if outcome.status is ValidationStatus.FAILED and _on_final(evidence, outcome):
+            yield reason(
+                ReasonCode.VALIDATION_FAILED,
+                kind=outcome.kind,
+                command=outcome.command,
+                origin=outcome.origin,
+                status=f"exit status {outcome.exit_code}",
+            )
+    for seen in final.failing:
+        if seen.place[0] != _AFTER_EVERY_CALL:
+            yield reason(
+                ReasonCode.CHECK_FAILED, command=seen.result.command, status=_status(seen.result)
+            )
+    match evidence.repair:
+        case Repair.STOPPED:
+            yield reason(ReasonCode.REPAIR_UNFINISHED, why="stopped before it was finished")
+        case Repair.CHANGED_NOTHING:
+            yield reason(ReasonCode.REPAIR_UNFINISHED, why="changed nothing")
+        case Repair.FINISHED:
+            ran = {ValidationStatus.PASSED, ValidationStatus.FAILED}
+            if not any(o.status in ran and _on_final(evidence, o) for o in evidence.validation):
+                yield reason(ReasonCode.REPAIR_UNFINISHED, why="was not followed by a validation that ran")
+        case Repair.NONE:
+            pass
+        case _:
+            assert_never(evidence.repair)
+
+
+def _status(result: CheckResult) -> str:
+    if result.code is CheckCode.EXIT_STATUS:
+        return f"exit status {result.exit_code}"
+    return WHY[result.code]
+
+
+def _weakenings(evidence: TurnEvidence, *, certain: bool) -> Iterator[Reason]:
+    code = ReasonCode.CHECK_WEAKENED if certain else ReasonCode.CHECK_CHANGED
+    return (
+        reason(code, files=(weakening.path,), why=weakening.why)
+        for weakening in evidence.weakened
+        if weakening.certain is certain
+    )
+
+
+def _nothing_shown(
+    evidence: TurnEvidence, final: _FinalState, files: tuple[str, ...], *, has_claims: bool
+) -> Iterator[Reason]:
+    """Nothing passed that could show anything; or, where nothing is claimed, no build, test or run did."""
+    wanted = PROVING if has_claims else SUBSTANTIAL
+    if any(wanted & set(seen.result.kinds) for seen in final.passing):
+        return
+    earlier = [
+        seen.result
+        for seen in evidence.checks
+        if seen.result.status is CheckStatus.PASSED
+        and set(seen.result.kinds) & PROVING
+        and seen.result.epoch != evidence.ledger.epoch
+    ]
+    could_not = _could_not_run(evidence)
+    if material(files) is not Material.SOURCE and not could_not:
+        yield reason(ReasonCode.NOTHING_READS, files=files)
+    elif earlier and not final.failing:
+        yield reason(ReasonCode.CHANGED_AFTER_CHECK, files=files, command=earlier[-1].command)
+    else:
+        yield reason(ReasonCode.NOTHING_RAN, files=files)
+
+
+def _not_run(evidence: TurnEvidence) -> Iterator[Reason]:
+    return (
+        reason(
+            ReasonCode.VALIDATION_NOT_RUN,
+            kind=outcome.kind,
+            command=outcome.command,
+            origin=outcome.origin,
+            why=f", {outcome.detail}" if outcome.detail else "",
+        )
+        for outcome in _could_not_run(evidence)
+    )
+
+
+def _unshown(claim: Claim, final: _FinalState) -> Reason:
+    if claim.kind is ClaimKind.REBUILDS:
+        return reason(ReasonCode.REBUILD_NOT_SHOWN, sentence=claim.sentence)
+    wanted = KINDS_OF_CLAIM[claim.kind]
+    if claim.number is not None and any(wanted & set(seen.result.kinds) for seen in final.passing):
+        return reason(ReasonCode.NUMBER_NOT_SEEN, sentence=claim.sentence)
+    kinds = " or ".join(kind for kind in CheckKind if kind in wanted)
+    return reason(ReasonCode.CLAIM_NOT_SHOWN, kind=kinds, sentence=claim.sentence)
+
+
+def _explanations(final: _FinalState) -> Iterator[Reason]:
+    """Why what did run on the final state shows nothing, latest first, a few at most."""
+    for seen in final.loose[-_SHOWN_CHECKS:]:
+        yield reason(ReasonCode.LOOSE_COMPILATION, command=seen.result.command)
+    for seen in reversed(final.inconclusive[-_SHOWN_CHECKS:]):
+        yield reason(
+            ReasonCode.CHECK_INCONCLUSIVE, command=seen.result.command, why=WHY[seen.result.code]
+        )
+
+
+def _successes(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:
+    for outcome in evidence.validation:
+        if outcome.status is ValidationStatus.PASSED and _on_final(evidence, outcome):
+            yield reason(
+                ReasonCode.VALIDATION_PASSED,
+                kind=outcome.kind,
+                command=outcome.command,
+                origin=outcome.origin,
+            )
+    by_calls = [seen.result for seen in final.passing if seen.place[0] != _AFTER_EVERY_CALL]
+    for result in by_calls[-_SHOWN_CHECKS:]:
+        yield reason(ReasonCode.CHECK_PASSED, command=result.command, status=result.exit_code or 0)
+
+
+def _is_look(result: CheckResult) -> bool:
+    return result.kinds == (CheckKind.INSPECT,) and result.status is not CheckStatus.INCONCLUSIVE
+
+
+def _report(result: CheckResult) -> CheckReport:
+    return CheckReport(
+        command=result.command,
+        kinds=[str(kind) for kind in result.kinds],
+        status=result.status.value,
+        epoch=result.epoch,
+        reason=WHY[result.code],
+    )

@@ -1,0 +1,123 @@
+"""The evidence of one turn: everything a verdict is computed from, and nothing else (spec 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from spear.evidence.epochs import EpochLedger
+from spear.evidence.kinds import CheckKind
+from spear.evidence.records import CheckResult, EvidenceRecord
+
+
+class Origin(StrEnum):
+    """Where a validation command comes from."""
+
+    DECLARED = "declared"
+    PROBED = "probed"
+
+
+class ValidationStatus(StrEnum):
+    """How one step of the project's own validation ended (spec 3.5)."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    NOT_RUN = "NOT_RUN"
+    ERROR = "ERROR"
+
+
+class ValidationKind(StrEnum):
+    """What a validation step validates."""
+
+    BUILD = "build"
+    TEST = "test"
+    LINT = "lint"
+    ACCEPTANCE = "acceptance"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationOutcome:
+    """One step of the project's own validation as the host ran it, on the state named by epoch and fingerprint.
+
+    `check` is the same run read as a check (its summary, its kinds); None when the command is not one that is known.
+    """
+
+    kind: ValidationKind
+    origin: Origin
+    command: str
+    status: ValidationStatus
+    exit_code: int | None
+    epoch: int
+    fingerprint: str
+    detail: str = ""
+    check: CheckResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weakening:
+    """A check's own file changed in the turn. `certain` says that it was changed so that it passes (emptied, deleted,
+    its assertions removed…); otherwise it merely changed. `kinds` are the checks it takes the force from.
+    """
+
+    path: str
+    why: str
+    certain: bool
+    kinds: frozenset[CheckKind]
+
+
+class Repair(StrEnum):
+    """How the one repair went. NONE: none was offered."""
+
+    NONE = "none"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    CHANGED_NOTHING = "changed_nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCheck:
+    """A check with its place in the turn: (sequence number of its call, order within it)."""
+
+    place: tuple[int, int]
+    result: CheckResult
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvidence:
+    """What the host hands over at the end of a turn. `project_declares` says that the project declares at least one
+    command of how it is verified (spec 3.3, loose compilation).
+    """
+
+    answer: str
+    ledger: EpochLedger = EpochLedger()
+    checks: tuple[SeenCheck, ...] = ()
+    validation: tuple[ValidationOutcome, ...] = ()
+    weakened: tuple[Weakening, ...] = ()
+    project_declares: bool = False
+    repair: Repair = Repair.NONE
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[EvidenceRecord],
+        answer: str,
+        *,
+        validation: tuple[ValidationOutcome, ...] = (),
+        weakened: tuple[Weakening, ...] = (),
+        project_declares: bool = False,
+        repair: Repair = Repair.NONE,
+    ) -> TurnEvidence:
+        """The evidence of a turn from its records, oldest first: epochs and checks are replayed from them."""
+        evidence = cls(
+            answer, validation=validation, weakened=weakened, project_declares=project_declares, repair=repair
+        )
+        for record in records:
+            seen = tuple(
+                SeenCheck((record.seq, result.order), result)
+                for result in (record.check.results if record.check else ())
+            )
+            evidence = replace(
+                evidence, ledger=evidence.ledger.after(record.changes), checks=evidence.checks + seen
+            )
+        return evidence
