@@ -27,6 +27,7 @@ class LiveKind(StrEnum):
 
     TEXT = "text"
     NOTICE = "notice"
+    TOOL_OUTPUT = "tool_output"
 
 
 @dataclass(frozen=True, slots=True)

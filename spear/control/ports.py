@@ -1,0 +1,85 @@
+"""What a turn needs from the floors below, as protocols and values. The controller knows these and no implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spear.agent.host import Host
+from spear.agent.loop import Budget
+from spear.agent.messages import Complete, Message
+from spear.control.classification import Classification
+from spear.events.names import Mode
+from spear.events.stream import Sink
+from spear.events.turn import CommandReport, RefusalReport
+from spear.evidence.epochs import EpochLedger
+from spear.evidence.records import EvidenceRecord
+from spear.evidence.turn import ValidationOutcome, Weakening
+
+
+class TurnHost(Host, Protocol):
+    """A host opened for one turn: the core's `Host`, and what the verdict is computed from."""
+
+    def validate(self, policy: str) -> tuple[ValidationOutcome, ...]:
+        """Run the project's own validation on the present state (spec 3.5). `policy` is auto, declared or off."""
+        ...
+
+    def settle(self) -> None:
+        """Notice what others changed since the last look; called before a verdict is computed."""
+        ...
+
+    def records(self) -> Sequence[EvidenceRecord]:
+        """The canonical records of the turn so far."""
+        ...
+
+    def ledger(self) -> EpochLedger:
+        """The present source epoch."""
+        ...
+
+    def weakenings(self) -> tuple[Weakening, ...]:
+        """Checks whose own files the turn changed."""
+        ...
+
+    def project_declares(self) -> bool:
+        """Whether the project declares how it is verified."""
+        ...
+
+    def commands(self) -> list[CommandReport]:
+        """The terminal commands as they ran."""
+        ...
+
+    def refusals(self) -> list[RefusalReport]:
+        """What was refused, and how often."""
+        ...
+
+    def close(self) -> None:
+        """End the turn: the checkpoint is complete, scratch of the turn is gone."""
+        ...
+
+
+OpenHost = Callable[[Classification, int], TurnHost]
+"""Opens the host of a turn for a classified request and a turn number."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentContext:
+    """What one turn is given: who asks, which model answers, what was said before, what is spent at most.
+
+    `sections` are the parts of workspace context shown to this turn, in order; `conversation` is what earlier turns
+    said, without system messages. `cancelled` is polled throughout.
+    """
+
+    session: str
+    session_dir: str
+    turn: int
+    mode: Mode
+    complete: Complete
+    budget: Budget
+    open_host: OpenHost
+    emit: Sink
+    conversation: tuple[Message, ...] = ()
+    sections: Callable[[Classification], tuple[str, ...]] = lambda _: ()
+    validation: str = "auto"
+    cancelled: Callable[[], bool] = lambda: False
+    standard_engaged: bool = False
