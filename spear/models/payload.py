@@ -1,0 +1,154 @@
+"""The conversation as chat-completions JSON: each message is encoded once, so that round 500 costs what round 5 did.
+
+The body starts with what never changes within a turn (model, limits, tools) and ends with the messages, oldest first:
+from round to round the bytes are an extension, and servers' prefix caches hold (spec 8.4).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from spear.agent.messages import Message, ModelRequest, Role, ToolCall, ToolSchema
+from spear.models.surrogates import mend
+
+T = TypeVar("T")
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON in UTF-8 without lone surrogates."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return mend(text).encode()
+
+
+class EncodedOnce(Generic[T]):
+    """Encodes each object once for as long as requests keep containing it.
+
+    Objects are told apart by identity, held while cached, and dropped with the first request that lacks them.
+    """
+
+    def __init__(self, encode: Callable[[T], bytes]) -> None:
+        self._encode = encode
+        self._known: dict[int, tuple[T, bytes]] = {}
+
+    def parts(self, items: Sequence[T]) -> list[bytes]:
+        """The encoded items in order."""
+        known, self._known = self._known, {}
+        for item in items:
+            self._known[id(item)] = known.get(id(item)) or (item, self._encode(item))
+        return [self._known[id(item)][1] for item in items]
+
+
+@dataclass(slots=True)
+class Dialect:
+    """What this server was found to accept. Changes once per surprise, never back."""
+
+    limit_key: str = "max_tokens"
+    stream: bool = True
+    include_usage: bool = True
+    reasoning_key: str = ""
+    carry_reasoning: bool = True
+
+    def adapt(self, status: int, message: str) -> bool:
+        """Learn from a rejected request; true when it is worth sending again in the new form."""
+        if status not in (400, 422, 501):
+            return False
+        text = message.lower()
+        if self.carry_reasoning and self.reasoning_key and self.reasoning_key in text:
+            self.carry_reasoning = False
+        elif self.limit_key == "max_tokens" and "max_completion_tokens" in text:
+            self.limit_key = "max_completion_tokens"
+        elif self.stream and self.include_usage and ("stream_options" in text or "include_usage" in text):
+            self.include_usage = False
+        elif self.stream and "stream" in text and "support" in text:
+            self.stream = False
+        elif self.stream and self.include_usage and any(word in text for word in _UNKNOWN_FIELD):
+            self.include_usage = False
+        else:
+            return False
+        return True
+
+
+_UNKNOWN_FIELD = ("extra", "unknown field", "unrecognized", "unexpected", "not permitted", "additional propert")
+
+
+class ChatPayload:
+    """Builds request bodies for one endpoint. `extra` holds further top-level fields (a response format)."""
+
+    def __init__(self) -> None:
+        self._messages = EncodedOnce(self._message)
+        self._tools: EncodedOnce[ToolSchema] = EncodedOnce(lambda tool: dumps(tool_json(tool)))
+        self._reasoning_key = ""
+
+    def body(self, model: str, request: ModelRequest, dialect: Dialect, extra: Sequence[tuple[str, Any]] = ()) -> bytes:
+        """The JSON bytes of a request."""
+        self._carry(dialect.reasoning_key if dialect.carry_reasoning else "")
+        fields = [b'"model":' + dumps(model)]
+        if request.max_tokens is not None:
+            fields.append(dumps(dialect.limit_key) + b":" + dumps(request.max_tokens))
+        if request.temperature is not None:
+            fields.append(b'"temperature":' + dumps(request.temperature))
+        if dialect.stream:
+            fields.append(b'"stream":true')
+            if dialect.include_usage:
+                fields.append(b'"stream_options":{"include_usage":true}')
+        fields += [dumps(key) + b":" + dumps(value) for key, value in extra]
+        if request.tools:
+            fields.append(b'"tools":[' + b",".join(self._tools.parts(request.tools)) + b"]")
+        fields.append(b'"messages":[' + b",".join(self._messages.parts(request.messages)) + b"]")
+        return b"{" + b",".join(fields) + b"}"
+
+    def _carry(self, reasoning_key: str) -> None:
+        """Change what messages carry: only messages with reasoning are affected, and only on the day it is learned."""
+        if reasoning_key != self._reasoning_key:
+            self._reasoning_key = reasoning_key
+            self._messages = EncodedOnce(self._message)
+
+    def _message(self, message: Message) -> bytes:
+        return dumps(message_json(message, self._reasoning_key))
+
+
+def message_json(message: Message, reasoning_key: str = "") -> dict[str, Any]:
+    """One message in the provider's shape. `reasoning_key` names the field that carries reasoning back, if any."""
+    shape: dict[str, Any] = {"role": message.role.value, "content": message.content}
+    if message.role is Role.TOOL:
+        shape["tool_call_id"] = message.tool_call_id
+    if message.role is Role.ASSISTANT:
+        if reasoning_key and message.reasoning and message.tool_calls:
+            shape[reasoning_key] = message.reasoning
+        if message.tool_calls:
+            shape["tool_calls"] = [call_json(call) for call in message.tool_calls]
+    return shape
+
+
+def call_json(call: ToolCall) -> dict[str, Any]:
+    """One call in the provider's shape."""
+    function = {"name": call.name, "arguments": sendable_arguments(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def sendable_arguments(arguments: str) -> str:
+    """The arguments as they may be sent back: the model's own text when it is a JSON object, else wrapped in one.
+
+    Servers parse the arguments of earlier calls and fail on what does not parse, for the rest of the conversation.
+    """
+    return arguments if is_json_object(arguments) else json.dumps({"invalid_json": mend(arguments)})
+
+
+def is_json_object(text: str) -> bool:
+    """Whether `text` is one complete JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def tool_json(tool: ToolSchema) -> dict[str, Any]:
+    """One tool in the provider's shape."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
