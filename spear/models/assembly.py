@@ -60,6 +60,11 @@ class TurnAssembler:
         self.reasoning_key = ""
 
     @property
+    def closed(self) -> bool:
+        """Never: the end of these streams is an event of its own (`[DONE]`)."""
+        return False
+
+    @property
     def finished(self) -> bool:
         """Whether the server said why the message ended."""
         return bool(self._finish)

@@ -112,7 +112,8 @@ def describe(body: object) -> tuple[str, str]:
             if body.get(inner) and "message" not in body:
                 return describe(body[inner])
         code = body.get("code") or body.get("type") or ""
-        return str(code), one_line(str(body.get("message") or ""))
+        place = ".".join(str(part) for part in body["loc"]) + ": " if isinstance(body.get("loc"), list) else ""
+        return str(code), one_line(place + str(body.get("message") or body.get("msg") or ""))
     if isinstance(body, list) and body:
         return describe(body[0] if isinstance(body[0], Mapping) else str(body[0]))
     return "", one_line(body) if isinstance(body, str) else ""

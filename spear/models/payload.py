@@ -15,6 +15,7 @@ from spear.agent.messages import Message, ModelRequest, Role, ToolCall, ToolSche
 from spear.models.surrogates import mend
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def dumps(value: Any) -> bytes:
@@ -26,21 +27,21 @@ def dumps(value: Any) -> bytes:
         return mend(text).encode()
 
 
-class EncodedOnce(Generic[T]):
-    """Encodes each object once for as long as requests keep containing it.
+class Once(Generic[T, R]):
+    """Converts each object once for as long as requests keep containing it.
 
-    Objects are told apart by identity, held while cached, and dropped with the first request that lacks them.
+    Objects are told apart by identity, held while remembered, and dropped with the first request that lacks them.
     """
 
-    def __init__(self, encode: Callable[[T], bytes]) -> None:
-        self._encode = encode
-        self._known: dict[int, tuple[T, bytes]] = {}
+    def __init__(self, convert: Callable[[T], R]) -> None:
+        self._convert = convert
+        self._known: dict[int, tuple[T, R]] = {}
 
-    def parts(self, items: Sequence[T]) -> list[bytes]:
-        """The encoded items in order."""
+    def all(self, items: Sequence[T]) -> list[R]:
+        """The converted items in order."""
         known, self._known = self._known, {}
         for item in items:
-            self._known[id(item)] = known.get(id(item)) or (item, self._encode(item))
+            self._known[id(item)] = known.get(id(item)) or (item, self._convert(item))
         return [self._known[id(item)][1] for item in items]
 
 
@@ -67,11 +68,17 @@ class Dialect:
             self.include_usage = False
         elif self.stream and "stream" in text and "support" in text:
             self.stream = False
-        elif self.stream and self.include_usage and any(word in text for word in _UNKNOWN_FIELD):
+        elif self.stream and self.include_usage and _names_no_field(text):
             self.include_usage = False
         else:
             return False
         return True
+
+
+def _names_no_field(text: str) -> bool:
+    """Whether a rejection speaks of an unknown field without naming one that a caller asked for."""
+    asked_for = any(field in text for field in ("response_format", "json_schema", "tool"))
+    return not asked_for and any(word in text for word in _UNKNOWN_FIELD)
 
 
 _UNKNOWN_FIELD = ("extra", "unknown field", "unrecognized", "unexpected", "not permitted", "additional propert")
@@ -81,8 +88,8 @@ class ChatPayload:
     """Builds request bodies for one endpoint. `extra` holds further top-level fields (a response format)."""
 
     def __init__(self) -> None:
-        self._messages = EncodedOnce(self._message)
-        self._tools: EncodedOnce[ToolSchema] = EncodedOnce(lambda tool: dumps(tool_json(tool)))
+        self._messages = Once(self._message)
+        self._tools: Once[ToolSchema, bytes] = Once(lambda tool: dumps(tool_json(tool)))
         self._reasoning_key = ""
 
     def body(self, model: str, request: ModelRequest, dialect: Dialect, extra: Sequence[tuple[str, Any]] = ()) -> bytes:
@@ -99,15 +106,15 @@ class ChatPayload:
                 fields.append(b'"stream_options":{"include_usage":true}')
         fields += [dumps(key) + b":" + dumps(value) for key, value in extra]
         if request.tools:
-            fields.append(b'"tools":[' + b",".join(self._tools.parts(request.tools)) + b"]")
-        fields.append(b'"messages":[' + b",".join(self._messages.parts(request.messages)) + b"]")
+            fields.append(b'"tools":[' + b",".join(self._tools.all(request.tools)) + b"]")
+        fields.append(b'"messages":[' + b",".join(self._messages.all(request.messages)) + b"]")
         return b"{" + b",".join(fields) + b"}"
 
     def _carry(self, reasoning_key: str) -> None:
         """Change what messages carry: only messages with reasoning are affected, and only on the day it is learned."""
         if reasoning_key != self._reasoning_key:
             self._reasoning_key = reasoning_key
-            self._messages = EncodedOnce(self._message)
+            self._messages = Once(self._message)
 
     def _message(self, message: Message) -> bytes:
         return dumps(message_json(message, self._reasoning_key))

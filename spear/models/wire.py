@@ -39,7 +39,6 @@ class SdkErrors:
     """The exception classes of a provider package."""
 
     status: type[Exception]
-    timeout: type[Exception]
     connection: type[Exception]
 
 
