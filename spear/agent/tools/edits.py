@@ -1,0 +1,73 @@
+"""What patch and write_file share: a file's bytes as the edit saw them, the write, and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from spear.agent import text as texts
+from spear.agent.host import Host, Refusal, Resolved, ToolRequest, ToolResult, WriteResult
+from spear.agent.tools import results, syntax
+from spear.agent.tools.reads import Reads
+
+LARGEST = 64 << 20
+_DIFF_LIMIT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A file as it is: its bytes, and its text unless it is binary."""
+
+    raw: bytes
+    decoded: texts.Decoded | None
+
+
+def load(host: Host, target: Resolved) -> Present | ToolResult:
+    """The file's bytes, or the result to return instead."""
+    if target.is_dir:
+        return results.failed(f"{target.shown} is a directory; name a file in it")
+    try:
+        if not target.real.is_file():
+            return results.failed(f"{target.shown} is not a regular file; it was not opened")
+        with host.open_read(target) as stream:
+            raw = stream.read(LARGEST + 1)
+    except OSError as error:
+        return results.system_error(target.shown, error, "check the path and its permissions")
+    if len(raw) > LARGEST:
+        return results.failed(f"{target.shown} is larger than 64 MiB; edit it with a program in the terminal")
+    return Present(raw, texts.decode(raw))
+
+
+def commit(
+    host: Host, reads: Reads, target: Resolved, content: bytes, expected: str | None, request: ToolRequest
+) -> WriteResult | ToolResult:
+    """Write through the host; its refusal or an error of the system is the result to return."""
+    try:
+        written = host.write(target, content, expected, request)
+    except OSError as error:
+        return results.system_error(target.shown, error, "nothing was written; check the permissions")
+    if isinstance(written, Refusal):
+        return results.refused(written)
+    return written
+
+
+def durability(written: WriteResult) -> list[str]:
+    """A warning where the file system could not promise that the write survives a crash."""
+    return [] if written.durable else ["[written, but the file system did not confirm that it is durable]"]
+
+
+def diff(shown: str, before: str, after: str) -> str:
+    """A unified diff with a/ and b/ names; line endings are not shown. Bounded."""
+    lines = unified_diff(before.split("\n"), after.split("\n"), f"a/{shown}", f"b/{shown}", n=3, lineterm="")
+    text = "\n".join(lines)
+    if len(text) <= _DIFF_LIMIT:
+        return text
+    kept = text[: text.rfind("\n", 0, _DIFF_LIMIT)]
+    return f"{kept}\n[diff cut: {len(text) - len(kept)} more characters]"
+
+
+def report(shown: str, before: str | None, after: str) -> Sequence[str]:
+    """The syntax error this edit added, as a line for the model."""
+    problem = syntax.new_problem(shown, before, after)
+    return [f"[{problem}]"] if problem else []

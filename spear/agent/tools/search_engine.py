@@ -1,0 +1,85 @@
+"""What a search asks and yields, whoever performs it: ripgrep, or the built-in engine that gives the same results."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+_LINE_BREAK = re.compile(r"\n|(?<!\\)(?:\\\\)*\\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for. `everything` looks into hidden and ignored files too; `name_glob` (the last component of a
+    glob) lets an engine skip files early and is checked again by the caller."""
+
+    pattern: str
+    literal: bool = False
+    ignore_case: bool = False
+    everything: bool = False
+    context: int = 0
+    name_glob: str = ""
+
+    @property
+    def multiline(self) -> bool:
+        """Whether the pattern asks for line breaks."""
+        return "\n" in self.pattern if self.literal else bool(_LINE_BREAK.search(self.pattern))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a file: a match, or context around one. `path` is relative to the directory searched."""
+
+    path: str
+    line: int
+    text: str
+    is_match: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where: a directory, and the one file in it when a file was named ("" for all of it)."""
+
+    directory: Path
+    file: str = ""
+
+
+class BadPattern(Exception):
+    """The pattern is not a regular expression; the text says why."""
+
+
+class Deadline:
+    """The moment a search must end (seconds from now); `passed` stays true once seen."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self.reached = False
+
+    def passed(self) -> bool:
+        """Whether it is time to stop with what there is."""
+        self.reached = self.reached or time.monotonic() > self._end
+        return self.reached
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(self._end - time.monotonic(), 0.0)
+
+
+class Engine(Protocol):
+    """Both engines visit files in path order, component by component, and never follow symbolic links."""
+
+    def rows(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[Row]:
+        """Matching lines in order, with their context. Raises BadPattern."""
+        ...
+
+    def counts(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[tuple[str, int]]:
+        """Files with a match and how many matches each has. Raises BadPattern."""
+        ...
+
+    def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
+        """Files that a search would look into (all of them with `everything`)."""
+        ...

@@ -1,0 +1,141 @@
+"""Searching with ripgrep: its arguments, its output read as it comes, its diagnostics told from its results."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO
+
+from spear.agent.tools.search_engine import BadPattern, Deadline, Query, Row, Spot
+
+_ROW = re.compile(rb"(\d+)([:-])(.*)", re.DOTALL)
+_COLUMNS = 500
+_LINE = 64 << 10
+_COMMON = ("--no-config", "--color=never", "--no-messages", "--no-require-git", "--no-ignore-global", "--sort=path")
+
+
+class Ripgrep:
+    """ripgrep at `program`. No configuration file, no preprocessor, no symbolic link followed."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    def rows(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[Row]:
+        """See Engine.rows."""
+        arguments = [
+            *_search(query), "--line-number", "--no-heading", "--with-filename", "--null",
+            f"--max-columns={_COLUMNS}", "--max-columns-preview", f"--context={query.context}",
+        ]  # fmt: skip
+        with self._running(arguments, spot, query.pattern, deadline) as output:
+            for record in _records(output, b"\n"):
+                path, separator, rest = record.partition(b"\0")
+                match = _ROW.match(rest) if separator else None
+                if match is not None:
+                    yield Row(_path(path), int(match[1]), _text(match[3].rstrip(b"\r")), match[2] == b":")
+                if deadline.passed():
+                    return
+
+    def counts(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[tuple[str, int]]:
+        """See Engine.counts."""
+        arguments = [*_search(query), "--count-matches", "--with-filename", "--null"]
+        with self._running(arguments, spot, query.pattern, deadline) as output:
+            for record in _records(output, b"\n"):
+                path, _, count = record.rstrip(b"\r").partition(b"\0")
+                if count.isdigit():
+                    yield _path(path), int(count)
+
+    def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
+        """See Engine.files."""
+        arguments = ["--files", "--null", *(_EVERYTHING if everything else ())]
+        with self._running(arguments, spot, None, deadline) as output:
+            for record in _records(output, b"\0"):
+                yield _path(record)
+
+    @contextmanager
+    def _running(
+        self, arguments: Sequence[str], spot: Spot, pattern: str | None, deadline: Deadline
+    ) -> Iterator[IO[bytes]]:
+        where = f"./{spot.file}" if spot.file else "./"
+        words = [*_COMMON, *arguments, "--", *(() if pattern is None else (pattern,)), where]
+        argv = [os.fsencode(self._program), *(word.encode("utf-8", "surrogateescape") for word in words)]
+        with tempfile.TemporaryFile() as problems:
+            process = subprocess.Popen(
+                argv, cwd=spot.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=problems,
+                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+            )  # fmt: skip
+            timer = threading.Timer(deadline.remaining(), process.kill)
+            timer.start()
+            output = process.stdout
+            assert output is not None  # noqa: S101 (asked for with PIPE)
+            finished = False
+            try:
+                yield output
+                finished = True
+            finally:
+                timer.cancel()
+                if not finished or deadline.passed():
+                    process.kill()
+                output.close()
+                status = process.wait()
+            problems.seek(0)
+            _raise_for(status, problems.read(4000).decode("utf-8", "replace"))
+
+
+_EVERYTHING = ("--no-ignore", "--hidden", "--glob=!.git/")
+
+
+def _search(query: Query) -> list[str]:
+    arguments = ["--crlf"]
+    if query.multiline:
+        arguments = ["--multiline"]
+    if query.literal:
+        arguments.append("--fixed-strings")
+    if query.ignore_case:
+        arguments.append("--ignore-case")
+    if query.everything:
+        arguments.extend(_EVERYTHING)
+    if query.name_glob:
+        arguments.extend((f"--type-add=wanted:{query.name_glob}", "--type=wanted"))
+    return arguments
+
+
+def _raise_for(status: int, problems: str) -> None:
+    if status == 2 and ("regex parse error" in problems or "error: " in problems or "not allowed" in problems):
+        reason = re.findall(r"error: (.*)", problems) or [problems]
+        raise BadPattern(" ".join(reason[-1].split())[:200])
+
+
+def _records(output: IO[bytes], separator: bytes) -> Iterator[bytes]:
+    """Records of the output, each bounded in length whatever is printed."""
+    pending = b""
+    while block := output.read1(_LINE) if hasattr(output, "read1") else output.read(_LINE):
+        *complete, pending = (pending + block).split(separator)
+        yield from complete
+        pending = pending[:_LINE]
+    if pending:
+        yield pending
+
+
+def _path(raw: bytes) -> str:
+    return os.fsdecode(raw.removeprefix(b"./"))
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1") if not _cut_character(raw) else raw.decode("utf-8", "ignore")
+
+
+def _cut_character(raw: bytes) -> bool:
+    """Whether only the last character is incomplete, as a bounded preview leaves it."""
+    try:
+        raw[:-4].decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start >= len(raw) - 8
+    return False
