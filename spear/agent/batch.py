@@ -34,8 +34,8 @@ def run_all(
 ) -> list[ToolResult]:
     """Results in the order of the requests. Several run in up to eight threads; once `cancelled`, those that have not
     started yet do not. An exception of one is raised when all that had started have ended."""
-    if len(requests) == 1:
-        return [run(requests[0])]
+    if len(requests) < 2:
+        return [run(request) for request in requests]
     with ThreadPoolExecutor(min(MAX_THREADS, len(requests))) as pool:
         futures = [pool.submit(run, request) for request in requests]
         pending: set[Future[ToolResult]] = set(futures)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from spear.agent.messages import Message, Role, ToolCall, ToolSchema
 from spear.agent.window import Gauge, clip
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNANSWERED = "no result: the call was cut off before it ended"
 _RESULT_SHARE = 8
 """One part in eight of the window is kept free of tool results, for the summary that ends a turn early."""
 
@@ -26,26 +27,46 @@ def printable(text: str) -> str:
 
 def mend(messages: Iterable[Message]) -> tuple[Message, ...]:
     """A conversation that came from outside, made valid: orphan and surplus results dropped, missing ones filled in,
-    surrogates replaced. A valid conversation comes back equal."""
+    ids used twice renamed, surrogates replaced. A valid conversation comes back equal."""
     mended: list[Message] = []
-    open_ids: list[str] = []
-
-    def close() -> None:
-        mended.extend(_unanswered(call_id) for call_id in open_ids)
-        open_ids.clear()
-
+    used: set[str] = set()
+    waiting: list[_Waiting] = []
     for message in messages:
         clean = _clean(message)
         if clean.role is Role.TOOL:
-            if clean.tool_call_id in open_ids:
-                open_ids.remove(clean.tool_call_id)
-                mended.append(clean)
+            for call in waiting:
+                if call.result is None and call.known_as == clean.tool_call_id:
+                    call.result = clean.content
+                    break
             continue
-        close()
-        mended.append(clean)
-        open_ids.extend(call.id for call in clean.tool_calls)
-    close()
+        mended.extend(call.message() for call in waiting)
+        waiting = [_Waiting(call.id, unique(call.id, used)) for call in clean.tool_calls]
+        mended.append(_renamed(clean, [call.call_id for call in waiting]))
+    mended.extend(call.message() for call in waiting)
     return tuple(mended)
+
+
+def unique(proposed: str, used: set[str], fallback: str = "call") -> str:
+    """An id not in `used`, which it joins: the proposed one, or one derived from it by counting up."""
+    base = proposed or fallback
+    candidate, number = base, 1
+    while candidate in used:
+        number += 1
+        candidate = f"{base}_{number}"
+    used.add(candidate)
+    return candidate
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A call of a conversation being mended, under its old and its new id, until its result is found."""
+
+    known_as: str
+    call_id: str
+    result: str | None = None
+
+    def message(self) -> Message:
+        return Message(Role.TOOL, _UNANSWERED if self.result is None else self.result, tool_call_id=self.call_id)
 
 
 class Transcript:
@@ -78,14 +99,8 @@ class Transcript:
         self._gauge.reported(input_tokens)
 
     def unique_id(self, proposed: str, fallback: str) -> str:
-        """An id no call of the conversation has: the proposed one, or one derived from it by counting up."""
-        base = printable(proposed).strip() or fallback
-        candidate, number = base, 1
-        while candidate in self._ids:
-            number += 1
-            candidate = f"{base}_{number}"
-        self._ids.add(candidate)
-        return candidate
+        """An id no call of the conversation has."""
+        return unique(printable(proposed).strip(), self._ids, fallback)
 
     def say(self, role: Role, content: str) -> None:
         """Append a message without calls."""
@@ -114,15 +129,18 @@ class Transcript:
     def close(self) -> None:
         """Answer every call still open, after a defect cut the turn short."""
         for call_id in tuple(self._open):
-            self.answer(call_id, _unanswered(call_id).content)
+            self.answer(call_id, _UNANSWERED)
 
     def _append(self, message: Message) -> None:
         self._messages.append(message)
         self._gauge.add(message)
 
 
-def _unanswered(call_id: str) -> Message:
-    return Message(Role.TOOL, "no result: the call was cut off before it ended", tool_call_id=call_id)
+def _renamed(message: Message, ids: Sequence[str]) -> Message:
+    if all(call.id == new for call, new in zip(message.tool_calls, ids, strict=True)):
+        return message
+    calls = (replace(call, id=new) for call, new in zip(message.tool_calls, ids, strict=True))
+    return replace(message, tool_calls=tuple(calls))
 
 
 def _clean(message: Message) -> Message:

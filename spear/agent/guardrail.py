@@ -21,6 +21,9 @@ FAILING_NOTE, FAILING_STOP = 4, 8
 _EDITS = frozenset({"patch", "write_file", "delete_file"})
 _FAILURES = frozenset({Outcome.FAILED, Outcome.TIMEOUT, Outcome.REFUSED, Outcome.ANSWERED})
 
+_STUB = "[unchanged:"
+"""How a result begins that stands for an earlier, identical one still in the conversation."""
+
 Key = tuple[str, str, str]
 
 
@@ -67,10 +70,10 @@ class Guardrail:
         return max(noticed, key=lambda finding: finding.stop, default=None)
 
     def _key(self, request: ToolRequest, result: ToolResult) -> Key:
-        """An unchanged result shown as a stub has the digest of the result it stands for."""
+        """A stub has the digest of the result it stands for."""
         arguments = _digest(json.dumps(request.arguments, sort_keys=True, default=str))
         digest = _digest(result.text)
-        if result.reason == UNCHANGED:
+        if result.text.startswith(_STUB):
             digest = self._last.get((request.tool, arguments), digest)
         self._last[request.tool, arguments] = digest
         return request.tool, arguments, digest
@@ -109,10 +112,6 @@ class Guardrail:
             "first, use another tool, or say what is in the way.]"
         )
         return Finding("failing_tool", count, note, f"{tool} failed {count} times in a row", count >= FAILING_STOP)
-
-
-UNCHANGED = "unchanged"
-"""`ToolResult.reason` of a stub that stands for an earlier, identical result."""
 
 
 def _digest(text: str) -> str:

@@ -8,11 +8,12 @@ unchanged; `CodingCore.conversation` is then still valid to resend (spec: coding
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from spear.agent import summary
 from spear.agent.batch import CANCELLED, run_all, steps
 from spear.agent.calls import Call, Fault, read_call, sendable
-from spear.agent.conversation import Transcript
+from spear.agent.conversation import Transcript, printable
 from spear.agent.guardrail import Guardrail
 from spear.agent.host import Host, ToolResult
 from spear.agent.host import Outcome as Ended
@@ -33,6 +34,7 @@ from spear.agent.patience import CUT_CALL, NO_ANSWER, Nudge, Patience
 from spear.agent.reasoning import strip
 from spear.agent.tools import READ_ONLY, SCHEMAS, Toolbox
 from spear.agent.tools.arguments import coerce
+from spear.agent.tools.results import refused
 
 TERMINAL = "terminal"
 _STOPPED = "not run: the turn was stopped before this call"
@@ -132,11 +134,9 @@ class CodingCore:
     def _ask(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], max_tokens: int) -> ModelTurn:
         self._requests += 1
         self._observer.model_requested(self._requests, len(messages), self._transcript.tokens)
-        turn = self._complete(
-            ModelRequest(
-                messages, tools, max_tokens, on_text=self._observer.text, cancelled=self._cancelled
-            )  # no sampling parameters: the core never sets any
-        )
+        request = ModelRequest(messages, tools, max_tokens, on_text=self._observer.text, cancelled=self._cancelled)
+        answered = self._complete(request)
+        turn = replace(answered, text=printable(answered.text), reasoning=printable(answered.reasoning))
         self._usage = _added(self._usage, turn.usage)
         self._observer.model_answered(turn)
         return turn
@@ -206,7 +206,10 @@ class CodingCore:
         requests = [call.request for call in step]
         for request in requests:
             self._observer.tool_started(request)
-        return run_all(requests, self._toolbox.run, self._cancelled)
+        refusals = [self._host.authorize(request) for request in requests]
+        allowed = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
+        done = iter(run_all(allowed, self._toolbox.perform, self._cancelled))
+        return [refused(refusal) if refusal else next(done) for refusal in refusals]
 
     def _finish(self, call: Call, result: ToolResult) -> Ending | None:
         """The host's word, the guardrail's, and the result in the conversation."""

@@ -20,6 +20,7 @@ _PIECE = re.compile(
 )
 _MESSAGE_OVERHEAD = 8
 _CALL_OVERHEAD = 16
+_SHORTEST_CLIP = 400
 _BELIEVABLE = 3
 """A server figure below a third of the estimate counts something else (only uncached tokens, say)."""
 
@@ -67,11 +68,9 @@ class Gauge:
 def clip(text: str, room: int) -> str:
     """`text`, or its head and tail where it takes more than `room` tokens, saying how much is missing."""
     size = estimate(text)
-    if size <= room:
+    if size <= room or len(text) <= _SHORTEST_CLIP:
         return text
-    keep = max(400, len(text) * max(room, 0) // size)
-    if keep >= len(text):
-        return text
+    keep = max(_SHORTEST_CLIP, len(text) * max(room, 0) // size)
     head, tail = text[: keep * 3 // 5], text[len(text) - keep * 2 // 5 :]
     missing = len(text) - len(head) - len(tail)
     note = f"[… {missing} characters omitted here: they do not fit the context window; ask for a smaller part …]"
@@ -96,10 +95,21 @@ def _weight(piece: str) -> float:
 
 
 def _foreign(character: str) -> float:
-    if character < "\u0250":  # accented Latin letters also break the word around them
-        return 2.2 if character < "\u0100" else 3.5
-    if character < "\u2000":
-        return 0.8
-    if character < "\u3000":
-        return 1.7
-    return 1.5 if character <= "\uffff" else 4.4
+    """Upper bounds in ascending order of code point: accented Latin (which also breaks the word around it), Greek,
+    Cyrillic, other alphabets, symbols, Chinese and Japanese, Korean and the rest, emoji."""
+    for end, weight in _FOREIGN:
+        if character < end:
+            return weight
+    return 4.4
+
+
+_FOREIGN = (
+    ("\u0100", 2.2),
+    ("\u0250", 3.5),
+    ("\u0400", 1.1),
+    ("\u0530", 0.6),
+    ("\u2000", 1.1),
+    ("\u3000", 1.7),
+    ("\ua000", 1.3),
+    ("\U00010000", 1.5),
+)
