@@ -90,11 +90,19 @@ def plan(text: str, old: str, new: str, *, replace_all: bool = False) -> Edit | 
                 "clear which are line breaks. Send both with real line breaks.",
             )
         return Edit(tuple(_splices(text, found, strategy)), strategy)
-    if sum(not c.isspace() for c in new) >= _ENOUGH_TO_RECOGNIZE and new in text:
+    if _present(text, new):
         return NoEdit(
             Reason.ALREADY_APPLIED, "Already applied: new_string is in the file and old_string is not. Nothing changed."
         )
     return NoEdit(Reason.NOT_FOUND, advise(text, old))
+
+
+def _present(text: str, new: str) -> bool:
+    """Whether the text has `new` already, give or take indentation; what is too short to tell does not count."""
+    if sum(not character.isspace() for character in new) < _ENOUGH_TO_RECOGNIZE:
+        return False
+    found = _line_trimmed(text, new, new)
+    return new in text or (found is not None and bool(found.spans))
 
 
 def _splices(text: str, found: _Found, strategy: Strategy) -> Iterable[Splice]:

@@ -59,12 +59,21 @@ def durability(written: WriteResult) -> list[str]:
 
 def diff(shown: str, before: str, after: str) -> str:
     """A unified diff with a/ and b/ names; line endings are not shown. Bounded."""
-    lines = unified_diff(before.split("\n"), after.split("\n"), f"a/{shown}", f"b/{shown}", n=3, lineterm="")
+    lines = unified_diff(_lines(before), _lines(after), f"a/{shown}", f"b/{shown}", n=3, lineterm="")
     text = "\n".join(lines)
     if len(text) <= _DIFF_LIMIT:
         return text
     kept = text[: text.rfind("\n", 0, _DIFF_LIMIT)]
     return f"{kept}\n[diff cut: {len(text) - len(kept)} more characters]"
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return lines
 
 
 def report(shown: str, before: str | None, after: str) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from spear.agent.host import Access, Host, Refusal, ToolRequest, ToolResult
+from spear.agent.host import Access, Host, Refusal, Resolved, ToolRequest, ToolResult
 from spear.agent.matching import NoEdit, Reason, Strategy, plan
 from spear.agent.text_endings import LfView, to_lf
 from spear.agent.tools import edits, results
@@ -15,8 +15,7 @@ from spear.agent.tools.reads import Reads, digest
 
 def patch(host: Host, reads: Reads, request: ToolRequest) -> ToolResult:
     """Match, splice, write, show the diff (spec coding-core, patch)."""
-    arguments = request.arguments
-    path, old, new = (str(arguments[name]) for name in ("path", "old_string", "new_string"))
+    path = str(request.arguments["path"])
     target = host.resolve(path, Access.WRITE, request.tool)
     if isinstance(target, Refusal):
         return results.refused(target)
@@ -27,9 +26,16 @@ def patch(host: Host, reads: Reads, request: ToolRequest) -> ToolResult:
     present = edits.load(host, target)
     if isinstance(present, ToolResult):
         return present
-    if present.decoded is None:
+    return _edited(host, reads, request, target, present)
+
+
+def _edited(host: Host, reads: Reads, request: ToolRequest, target: Resolved, present: edits.Present) -> ToolResult:
+    arguments = request.arguments
+    old, new = str(arguments["old_string"]), str(arguments["new_string"])
+    decoded = present.decoded
+    if decoded is None:
         return results.failed(f"{target.shown} is a binary file; patch edits text only")
-    view = LfView(present.decoded.text)
+    view = LfView(decoded.text)
     found = plan(view.lf, to_lf(old), to_lf(new), replace_all=bool(arguments.get("replace_all", False)))
     if isinstance(found, NoEdit):
         return _no_edit(target.shown, found)
@@ -38,10 +44,10 @@ def patch(host: Host, reads: Reads, request: ToolRequest) -> ToolResult:
         return results.failed(f"{target.shown}: {problem}. Nothing changed.")
     after = view.apply(found.splices)
     try:
-        content = present.decoded.encode(after)
+        content = decoded.encode(after)
     except UnicodeEncodeError as error:
         return results.failed(
-            f"{target.shown} is {present.decoded.encoding.value}, which has no {error.object[error.start]!a}; use only "
+            f"{target.shown} is {decoded.encoding.value}, which has no {error.object[error.start]!a}; use only "
             "characters the file's encoding has. Nothing changed."
         )
     before_sha = digest(present.raw)

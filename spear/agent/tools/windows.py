@@ -48,44 +48,70 @@ def as_utf8(source: Iterable[bytes], encoding: Encoding) -> Iterator[bytes]:
 def window(source: Iterable[bytes], offset: int, limit: int, give_up_after: int) -> Window:
     """Lines `offset` to `offset + limit - 1` (1-based). After the window lines are only counted, for at most
     `give_up_after` bytes."""
-    result = Window()
-    line, size = 1, 0
-    last = offset + limit - 1
-    head = bytearray()
+    reader = _Reader(offset, offset + limit - 1)
     spent = 0
     for block in source:
-        if line > last:
+        if reader.number > reader.last:
             spent += len(block)
             if spent > give_up_after:
-                result.complete = False
-                break
+                return Window(reader.lines, reader.number - 1, complete=False)
+        reader.take(block)
+    return Window(reader.lines, reader.end())
+
+
+class _Reader:
+    """Takes blocks; keeps the lines from `first` to `last`, counts the others."""
+
+    def __init__(self, first: int, last: int) -> None:
+        self.first, self.last = first, last
+        self.lines: list[Line] = []
+        self.number = 1
+        self._head = bytearray()
+        self._size = 0
+
+    def take(self, block: bytes) -> None:
+        """The next block."""
         position = 0
-        if line < offset:
-            breaks = block.count(b"\n")
-            if line + breaks < offset:
-                line += breaks
-                size = len(block) - block.rfind(b"\n") - 1 if breaks else size + len(block)
-                continue
-        while line <= last:
+        if self.number < self.first:
+            position = self._skipped(block)
+        while self.first <= self.number <= self.last and position < len(block):
             end = block.find(b"\n", position)
             stop = len(block) if end < 0 else end
-            if line >= offset:
-                head += block[position : min(stop, position + max(_KEPT_BYTES - len(head), 0))]
-            size += stop - position
+            self._head += block[position : min(stop, position + max(_KEPT_BYTES - len(self._head), 0))]
+            self._size += stop - position
             position = stop
-            if end < 0:
-                break
-            if line >= offset:
-                result.lines.append(Line(bytes(head), size))
-            head.clear()
-            line, size, position = line + 1, 0, end + 1
-        if line > last:
-            breaks = block.count(b"\n", position)
-            line += breaks
-            size = len(block) - block.rfind(b"\n") - 1 if breaks else size + len(block) - position
-    if size:
-        if offset <= line <= last:
-            result.lines.append(Line(bytes(head), size))
-        line += 1
-    result.total = line - 1
-    return result
+            if end >= 0:
+                self._finish_line()
+                position += 1
+        if position < len(block):
+            self._count(block, position)
+
+    def end(self) -> int:
+        """How many lines there were: what follows the last line break is a line when it is not empty."""
+        if self._size:
+            self._finish_line()
+        return self.number - 1
+
+    def _finish_line(self) -> None:
+        if self.first <= self.number <= self.last:
+            self.lines.append(Line(bytes(self._head), self._size))
+        self._head.clear()
+        self.number, self._size = self.number + 1, 0
+
+    def _skipped(self, block: bytes) -> int:
+        """The position in the block where the first wanted line starts, its end when it is not in there."""
+        if self.number + block.count(b"\n") < self.first:
+            self._count(block, 0)
+            return len(block)
+        position = 0
+        while self.number < self.first:
+            position = block.find(b"\n", position) + 1
+            self.number += 1
+        self._size = 0
+        return position
+
+    def _count(self, block: bytes, position: int) -> None:
+        breaks = block.count(b"\n", position)
+        self.number += breaks
+        rest = len(block) - max(block.rfind(b"\n", position) + 1, position)
+        self._size = rest if breaks else self._size + rest
