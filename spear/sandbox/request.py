@@ -84,7 +84,8 @@ class RunOutcome:
     `pipe_status` has one entry a stage of the last pipeline, empty when the shell ended before it could be read.
     `cwd` and `environment` are as the command left them, None when not reported. `left_running` names processes that
     were still alive and have been killed. `limits` is the mechanism in force (`systemd`, `cgroup2`, `cgroup1`,
-    `rlimit-only`); `network` says what the command really had; `problem` is one sentence when NOT_STARTED.
+    `rlimit-only`); `network` says what the command really had; `problem` is one sentence when NOT_STARTED. `notes` are
+    one-line facts for the model and the operator (bash missing, a closed path dropped, input asked for).
     """
 
     ending: Ending
@@ -104,3 +105,4 @@ class RunOutcome:
     shell: str = "bash"
     started_ns: int = 0
     problem: str = ""
+    notes: tuple[str, ...] = ()
