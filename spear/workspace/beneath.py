@@ -8,64 +8,27 @@ one call where the kernel has it; a component-wise O_NOFOLLOW walk does it elsew
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
-import functools
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-_SYS_OPENAT2 = 437  # the same on every architecture Linux gained after 2019 was numbered, and on all of ours
-_RESOLVE = 0x02 | 0x04 | 0x08  # NO_MAGICLINKS | NO_SYMLINKS | BENEATH
+from spear.workspace.kernel import openat2, openat2_works
+
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_AT_FDCWD = -100
-_RACES = 64
-
-
-class _OpenHow(ctypes.Structure):
-    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
-
-
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _openat2(directory: int, relative: str, flags: int, mode: int) -> int:
-    how = _OpenHow(flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, _RESOLVE)
-    name = os.fsencode(relative)
-    for _ in range(_RACES):
-        fd = _libc().syscall(_SYS_OPENAT2, directory, name, ctypes.byref(how), ctypes.sizeof(how))
-        if fd >= 0:
-            return int(fd)
-        code = ctypes.get_errno()
-        if code not in (errno.EAGAIN, errno.EINTR):
-            break
-    raise OSError(code, os.strerror(code), relative)
-
-
-@functools.cache
-def openat2_works() -> bool:
-    """Whether this kernel (and its seccomp filter) offers openat2."""
-    try:
-        os.close(_openat2(_AT_FDCWD, "/", _DIRECTORY, 0))
-    except OSError as error:
-        # RESOLVE_BENEATH refuses "/" with EXDEV where the call exists; ENOSYS and EPERM mean that it does not.
-        return error.errno == errno.EXDEV
-    return True
 
 
 class Beneath:
     """A root held open. Use as a context manager; every method raises OSError and none follows a link.
 
-    `openat2` False forces the component-wise walk.
+    `use_openat2` False forces the component-wise walk.
     """
 
-    def __init__(self, root: Path, *, openat2: bool | None = None) -> None:
+    def __init__(self, root: Path, *, use_openat2: bool | None = None) -> None:
         self.root = root
-        self._openat2 = openat2_works() if openat2 is None else openat2
+        self._openat2 = openat2_works() if use_openat2 is None else use_openat2
         self._fd = os.open(root, _DIRECTORY & ~os.O_NOFOLLOW)
 
     def __enter__(self) -> Beneath:
@@ -89,7 +52,7 @@ class Beneath:
             return os.open(".", flags | os.O_CLOEXEC, dir_fd=self._fd)
         flags |= os.O_NOFOLLOW
         if self._openat2:
-            return _openat2(self._fd, "/".join(parts), flags, mode)
+            return openat2(self._fd, "/".join(parts), flags, mode)
         with self._walked(parts[:-1]) as parent:
             return os.open(parts[-1], flags | os.O_CLOEXEC, mode, dir_fd=parent)
 
@@ -100,7 +63,7 @@ class Beneath:
         if not parts:
             raise OSError(errno.EBUSY, "the root itself cannot be an operand", relative)
         if self._openat2 and len(parts) > 1:
-            fd = _openat2(self._fd, "/".join(parts[:-1]), _DIRECTORY, 0)
+            fd = openat2(self._fd, "/".join(parts[:-1]), _DIRECTORY, 0)
             try:
                 yield fd, parts[-1]
             finally:
@@ -122,7 +85,9 @@ class Beneath:
             os.close(fd)
 
     def lstat(self, relative: str) -> os.stat_result | None:
-        """The status of `relative` itself, None when it (or a parent) is absent."""
+        """The status of `relative` itself, None when it is absent, a parent is, or a parent is a link: what lies
+        behind a link is not at this path.
+        """
         if not _parts(relative):
             return os.fstat(self._fd)
         try:
@@ -130,6 +95,10 @@ class Beneath:
                 return os.stat(name, dir_fd=fd, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                return None
+            raise
 
     def readlink(self, relative: str) -> str:
         """The text of a link."""

@@ -65,28 +65,27 @@ class PendingFile:
         """Make the content durable."""
         os.fsync(self.fd)
 
-    def link(self, name: str) -> None:
-        """Commit as a creation: FileExistsError when something of that name is there, whatever it is."""
-        self._link(name)
-
-    def replace(self, name: str) -> None:
-        """Commit over whatever file or link has that name, atomically."""
-        if not self._name:
-            temporary = PREFIX + secrets.token_hex(8)
-            self._link(temporary)
-            self._name = temporary
-        os.rename(self._name, name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
-        self._name = ""
-
-    def _link(self, name: str) -> None:
+    def link(self, name: str, directory: int | None = None) -> None:
+        """Commit as a creation, in another `directory` of the same file system when one is given: FileExistsError
+        when something of that name is there, whatever it is.
+        """
         source = self._name or f"/proc/self/fd/{self.fd}"
         os.link(
             source,
             name,
             src_dir_fd=self._directory if self._name else None,
-            dst_dir_fd=self._directory,
+            dst_dir_fd=self._directory if directory is None else directory,
             follow_symlinks=not self._name,
         )
+
+    def replace(self, name: str) -> None:
+        """Commit over whatever file or link has that name, atomically."""
+        if not self._name:
+            temporary = PREFIX + secrets.token_hex(8)
+            self.link(temporary)
+            self._name = temporary
+        os.rename(self._name, name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
+        self._name = ""
 
 
 def sweep(directory: int) -> tuple[str, ...]:

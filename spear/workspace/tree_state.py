@@ -37,6 +37,11 @@ class PathState:
     size: int = 0
     target: str = ""
 
+    @classmethod
+    def of_content(cls, content: bytes, mode: int = 0) -> PathState:
+        """The state of a file with this content."""
+        return cls(NodeKind.FILE, mode, hashlib.sha256(content).hexdigest(), len(content))
+
     def same_content(self, other: PathState) -> bool:
         """Equal but for the mode."""
         mine = (self.kind, self.sha256, self.target)
@@ -64,7 +69,7 @@ def open_regular(tree: Beneath, relative: str) -> int | None:
         return None
     except OSError:
         found = tree.lstat(relative)
-        if found is not None and not stat.S_ISREG(found.st_mode):
+        if found is None or not stat.S_ISREG(found.st_mode):
             return None
         raise
     if not stat.S_ISREG(os.fstat(fd).st_mode):

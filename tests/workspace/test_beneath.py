@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from spear.workspace.beneath import Beneath, openat2_works
+from spear.workspace.beneath import Beneath
+from spear.workspace.kernel import openat2_works
 
 WAYS = [pytest.param(True, id="openat2"), pytest.param(False, id="walk")]
 
@@ -17,7 +18,7 @@ def test_this_kernel_has_openat2():
 
 @pytest.mark.parametrize("openat2", WAYS)
 def test_files_are_made_read_renamed_and_removed(root, openat2):
-    with Beneath(root, openat2=openat2) as tree:
+    with Beneath(root, use_openat2=openat2) as tree:
         assert tree.make_parents("a/b/c.txt") == ("a", "a/b")
         fd = tree.open("a/b/c.txt", os.O_CREAT | os.O_WRONLY)
         os.write(fd, b"x")
@@ -41,7 +42,7 @@ def test_files_are_made_read_renamed_and_removed(root, openat2):
 def test_nothing_outside_opens(root, outside, openat2, path):
     (root / "out").symlink_to(outside)
     (root / "leaf").symlink_to(outside / "secret.txt")
-    with Beneath(root, openat2=openat2) as tree:
+    with Beneath(root, use_openat2=openat2) as tree:
         with pytest.raises(OSError):
             tree.open(path, os.O_RDONLY)
         with pytest.raises(OSError):
@@ -68,7 +69,7 @@ def test_swapping_a_directory_for_a_link_never_leads_outside(root, outside, open
     swapper.start()
     done = failed = 0
     try:
-        with Beneath(root, openat2=openat2) as tree:
+        with Beneath(root, use_openat2=openat2) as tree:
             while (done < 300 or failed < 30) and done + failed < 60_000:
                 try:
                     os.close(tree.open("src/planted", os.O_CREAT | os.O_WRONLY))
@@ -87,7 +88,7 @@ def test_swapping_a_directory_for_a_link_never_leads_outside(root, outside, open
 @pytest.mark.parametrize("openat2", WAYS)
 def test_no_descriptor_is_left_open(root, openat2):
     before = len(os.listdir("/proc/self/fd"))
-    with Beneath(root, openat2=openat2) as tree:
+    with Beneath(root, use_openat2=openat2) as tree:
         for _ in range(50):
             tree.lstat("src/ring.c")
             with contextlib.suppress(OSError):
