@@ -1,0 +1,269 @@
+"""One command, judged: the facade the host uses (spec 3.2, 3.3).
+
+How the host uses this package, in the order of a turn:
+
+1.  Start: `ledger = EpochLedger()`; `facts = ProjectFacts(…)` with `read_makefile` on the makefiles it has read.
+2.  After every call: `changes = (Change(…), …)` from what it observed on disk (each with `delivered`, and modes where
+    they moved); `new = ledger.after(changes)`; the record's `epoch_before`/`epoch_after` are `ledger.epoch` and
+    `new.epoch`.
+3.  For a terminal command that ran, `check = assess_command(script, CommandFacts(…), facts, ledger, new)`; the record
+    carries it. Every other call has no check. A refused command has none either.
+4.  End: `plan_validation(…)`, run each step confined, `classify(…)` each into a `ValidationOutcome` (with
+    `assess_command` for its check), offer the one repair when `may_repair(…)` says so.
+5.  `report = judge(TurnEvidence.from_records(records, answer, validation=…, weakened=find_weakened(…), …))`, then
+    `mark(answer, report)`. Changes made by the validation itself go into a ledger, so pass
+    `replace(evidence, ledger=…)` when there were any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spear.evidence.checks.candidates import CheckCandidate, recognise
+from spear.evidence.epochs import EpochLedger
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
+from spear.evidence.ordering import changes_come_first
+from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
+from spear.evidence.runners.output import could_not_start, numbers_seen, prints_help, read_summaries, together
+from spear.evidence.runners.summary import Summary
+from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
+from spear.evidence.tree import leaves
+from spear.shell.syntax import Script
+
+STOPPED_BY = frozenset({1, 2, 3, 9, 13, 14, 15, 24, 25})
+"""Signals that end a program from outside (HUP, INT, QUIT, KILL, PIPE, ALRM, TERM, XCPU, XFSZ): not its failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFacts:
+    """How a command ended. `output` is its cleaned, bounded output, head and tail; `start` is the workspace-relative
+    directory it started in ("" the root). `background` says that something outlived the command and was stopped.
+    """
+
+    exit_code: int | None
+    output: str
+    pipe_status: tuple[int, ...] = ()
+    signal: int | None = None
+    timed_out: bool = False
+    cancelled: bool = False
+    start: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    status: CheckStatus
+    code: CheckCode
+    exit_code: int | None = None
+    summary: Summary | None = None
+
+
+def assess_command(
+    script: Script, command: CommandFacts, facts: ProjectFacts, before: EpochLedger, after: EpochLedger
+) -> CheckRecord | None:
+    """The checks of a command and how each ended; None when it holds none. Pure: same input, same record.
+
+    `before` and `after` are the ledgers around the command. Where the command itself changed delivered source, a check
+    in it counts for the state it left only if the structure shows that the change came first.
+    """
+    candidates = [c for c in recognise(script, facts, start=command.start) if c.kinds or c.finding.void]
+    if not candidates:
+        return None
+    known = standings(script, command.exit_code, command.pipe_status, command.output)
+    summaries = _trusted_summaries(script, candidates, command, facts)
+    numbers = numbers_seen(command.output)
+    changed = before.epoch != after.epoch
+    results = []
+    for order, candidate in enumerate(candidates):
+        own = _summaries_of(candidate, candidates, summaries)
+        judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
+        if changed and judged.status is not CheckStatus.INCONCLUSIVE and candidate.kinds & PROVING:
+            if not changes_come_first(script, candidate, facts, command.start):
+                judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
+        results.append(_result(candidate, judged, order, after, numbers))
+    return CheckRecord.of(results)
+
+
+def _result(
+    candidate: CheckCandidate, judged: _Judged, order: int, ledger: EpochLedger, numbers: tuple[int, ...]
+) -> CheckResult:
+    finding, summary = candidate.finding, judged.summary
+    kinds = candidate.kinds or frozenset({CheckKind.INSPECT})
+    return CheckResult(
+        command=candidate.command,
+        tool=finding.tool,
+        kinds=tuple(kind for kind in CheckKind if kind in kinds),
+        scope=finding.scope,
+        status=judged.status,
+        code=judged.code,
+        epoch=ledger.epoch,
+        fingerprint=ledger.fingerprint,
+        order=order,
+        selectors=finding.selectors,
+        paths=finding.paths,
+        cwd=finding.cwd or "",
+        exit_code=judged.exit_code,
+        summary=None
+        if summary is None
+        else SummaryRecord(
+            runner=summary.runner,
+            passed=summary.passed,
+            failed=summary.failed,
+            errors=summary.errors,
+            skipped=summary.skipped,
+            total=summary.total,
+        ),
+        numbers=numbers if CheckKind.TEST in kinds else (),
+    )
+
+
+def _judge(
+    candidate: CheckCandidate,
+    known: Mapping[tuple[int, ...], Standing],
+    candidates: Sequence[CheckCandidate],
+    command: CommandFacts,
+    summary: Summary | None,
+    members: Mapping[tuple[int, ...], tuple[bool, int]],
+) -> _Judged:
+    """The status of one candidate: what voids it first, then how its command ended, then its status, then its output."""
+    void = candidate.finding.void
+    if void is not None and void is not CheckCode.STATUS_LOST:
+        return _Judged(CheckStatus.INCONCLUSIVE, void)
+    if command.timed_out:
+        return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.TIMED_OUT)
+    if command.cancelled or command.exit_code is None:
+        return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.STOPPED)
+    standing = Lost() if void is CheckCode.STATUS_LOST else known.get(candidate.path, Lost())
+    if isinstance(standing, OneFailed):
+        all_checks, count = members.get(standing.group, (False, 2))
+        if count == 1:
+            standing = Known(standing.code)
+        elif summary is None or summary.nothing:
+            code = CheckCode.ONE_OF_THESE_FAILED if all_checks else CheckCode.MAY_NOT_HAVE_RUN
+            status = CheckStatus.FAILED if all_checks else CheckStatus.INCONCLUSIVE
+            if could_not_start(command.output):
+                status, code = CheckStatus.INCONCLUSIVE, CheckCode.COULD_NOT_START
+            return _Judged(status, code, standing.code)
+        else:
+            return _by_output(candidate, summary, CheckCode.MAY_NOT_HAVE_RUN)
+    if isinstance(standing, Lost):
+        if standing.why is not CheckCode.STATUS_LOST:
+            return _Judged(CheckStatus.INCONCLUSIVE, standing.why)
+        return _by_output(candidate, summary, CheckCode.STATUS_LOST)
+    return _by_status(candidate, standing, command, summary)
+
+
+def _by_output(candidate: CheckCandidate, summary: Summary | None, otherwise: CheckCode) -> _Judged:
+    if summary is None or CheckKind.TEST not in candidate.kinds:
+        return _Judged(CheckStatus.INCONCLUSIVE, otherwise)
+    if summary.bad:
+        return _Judged(CheckStatus.FAILED, CheckCode.OUTPUT_SUMMARY, None, summary)
+    if summary.nothing:
+        return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.NOTHING_TESTED, None, summary)
+    return _Judged(CheckStatus.PASSED, CheckCode.OUTPUT_SUMMARY, None, summary)
+
+
+def _by_status(candidate: CheckCandidate, standing: Known, command: CommandFacts, summary: Summary | None) -> _Judged:
+    exit_code, kinds = standing.code, candidate.kinds
+    code = CheckCode.PRINTED_STATUS if standing.printed else CheckCode.EXIT_STATUS
+    if standing.passed:
+        if summary is not None and summary.bad and kinds & {CheckKind.TEST, CheckKind.RUN}:
+            return _Judged(CheckStatus.FAILED, CheckCode.SUMMARY_CONTRADICTS, exit_code, summary)
+        if CheckKind.TEST in kinds and ((summary is not None and summary.nothing) or _says_nothing_to_do(command.output)):
+            return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.NOTHING_TESTED, exit_code, summary)
+        if candidate.finding.tool == "make" and prints_help(command.output):
+            return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.PRINTS_HELP, exit_code, summary)
+        return _Judged(CheckStatus.PASSED, code, exit_code, summary)
+    void = _void_exit(candidate, exit_code, command)
+    if void is not None:
+        return _Judged(CheckStatus.INCONCLUSIVE, void, exit_code, summary)
+    return _Judged(CheckStatus.FAILED, code, exit_code, summary)
+
+
+def _void_exit(candidate: CheckCandidate, exit_code: int | None, command: CommandFacts) -> CheckCode | None:
+    """A status that is not 0 and still says nothing about the source."""
+    if exit_code in (126, 127):
+        return CheckCode.COULD_NOT_START
+    if exit_code == 124 and "timeout" in candidate.simple.wrappers:
+        return CheckCode.TIMED_OUT
+    if command.signal in STOPPED_BY or (exit_code is not None and exit_code - 128 in STOPPED_BY):
+        return CheckCode.STOPPED
+    if candidate.finding.tool in ("pytest", "py.test", "unittest") and exit_code == 5:
+        return CheckCode.NOTHING_TESTED
+    if candidate.finding.tool in ("pytest", "py.test") and exit_code == 4:
+        return CheckCode.COULD_NOT_START
+    return CheckCode.COULD_NOT_START if could_not_start(command.output) else None
+
+
+def _says_nothing_to_do(output: str) -> bool:
+    """`make: Nothing to be done for 'test'.` alone: a target that only names a file or a directory."""
+    lines = [line for line in output.split("\n") if line.strip()]
+    return bool(lines) and all(line.startswith(("make: Nothing to be done", "make: 'test", "make: 'check")) for line in lines)
+
+
+def _members(
+    script: Script, known: Mapping[tuple[int, ...], Standing], candidates: Sequence[CheckCandidate]
+) -> dict[tuple[int, ...], tuple[bool, int]]:
+    """For each group one of which failed: whether all of it are checks, and how many there are."""
+    checks = {c.path for c in candidates if c.kinds & (PROVING | {CheckKind.CLEAN}) and c.finding.void is None}
+    groups: dict[tuple[int, ...], tuple[bool, int]] = {}
+    for leaf in leaves(script):
+        standing = known.get(leaf.path)
+        if not isinstance(standing, OneFailed) or leaf.calls_function or leaf.simple.nested is not None:
+            continue
+        if is_harmless(leaf.simple):
+            continue
+        every, count = groups.get(standing.group, (True, 0))
+        groups[standing.group] = (every and leaf.path in checks, count + 1)
+    return groups
+
+
+def _summaries_of(
+    candidate: CheckCandidate, candidates: Sequence[CheckCandidate], summaries: tuple[Summary, ...]
+) -> Summary | None:
+    """The summary that is this candidate's: all of them when it alone can have printed one, its own in order when
+    there is one each, none that can be told apart otherwise."""
+    able = [c for c in candidates if c.finding.void in (None, CheckCode.STATUS_LOST) and c.kinds & {CheckKind.TEST, CheckKind.RUN}]
+    if candidate not in able:
+        return None
+    tests = [c for c in able if CheckKind.TEST in c.kinds] or able
+    if candidate not in tests:
+        return None
+    if len(tests) == 1:
+        return together(summaries)
+    if len(tests) == len(summaries):
+        return summaries[tests.index(candidate)]
+    return summaries[-1] if summaries and candidate is tests[-1] else None
+
+
+_PRINTERS = frozenset({"cat", "head", "tail", "less", "more", "sed", "awk", "grep", "echo", "printf", "jq"})
+
+
+def _trusted_summaries(
+    script: Script, candidates: Sequence[CheckCandidate], command: CommandFacts, facts: ProjectFacts
+) -> tuple[Summary, ...]:
+    """The summaries of the output, unless the script itself prints something that is one: words of its own, or a file
+    that this script did not write."""
+    checks = {candidate.path for candidate in candidates if candidate.kinds & PROVING}
+    written = {
+        redirect.target.value
+        for leaf in leaves(script)
+        for redirect in leaf.simple.redirects
+        if redirect.writes and redirect.target.value
+    }
+    written |= {word.value for leaf in leaves(script) if leaf.simple.name == "tee" for word in leaf.simple.argv[1:] if word.value}
+    for leaf in leaves(script):
+        if leaf.path in checks or leaf.simple.name not in _PRINTERS:
+            continue
+        words = [word.value or word.raw for word in leaf.simple.argv[1:]]
+        if read_summaries("\n".join(words)) or read_summaries(" ".join(words).replace("\\n", "\n")):
+            return ()
+        if leaf.simple.heredoc and read_summaries(leaf.simple.heredoc):
+            return ()
+        files = [w for w in words if w not in written and (p := facts.place(w, command.start)) and facts.exists(p)]
+        if files:
+            return ()
+    return read_summaries(command.output)
+
+

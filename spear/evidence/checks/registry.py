@@ -1,0 +1,96 @@
+"""From an invocation to what it is: every family's table, and the tools that hand on to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from spear.evidence.checks import compilers, javascript, managed, native, programs, python
+from spear.evidence.checks.invocation import Finding, Invocation, kinds
+from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
+from spear.evidence.checks.makefiles import read_make
+from spear.evidence.checks.tool import Tool
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import Scope
+
+Reader: TypeAlias = Callable[[Invocation, ProjectFacts], Finding | Invocation | None]
+
+TABLE: Mapping[str, Tool] = {**native.TOOLS, **python.TOOLS, **javascript.TOOLS, **managed.TOOLS}
+"""Every tool that a row is enough for."""
+
+READERS: Mapping[str, Reader] = {
+    **dict.fromkeys(MAKE_NAMES, read_make),
+    "cmake": native.read_cmake,
+    "ninja": native.read_ninja,
+    "samu": native.read_ninja,
+    "bitbake": native.read_bitbake,
+    "coverage": python.read_coverage,
+    **dict.fromkeys(python.RUNNERS, python.read_runner),
+    **dict.fromkeys(javascript.MANAGERS, javascript.read_manager),
+    **dict.fromkeys(javascript.EXECUTORS, javascript.read_executor),
+    "node": javascript.read_node,
+    **dict.fromkeys(managed.HANDING_ON, managed.read_bundle),
+    "stack": managed.read_stack,
+    **dict.fromkeys(programs.SHELLS | programs.INTERPRETERS - {"node", "bun", "deno"}, programs.read_interpreter),
+}
+"""Tools whose command line takes more than a row to read."""
+
+LOOKS = frozenset(
+    "ls stat file cat head tail size nm readelf objdump od xxd strings ldd sha256sum md5sum cmp diff grep wc test [ find".split()
+)
+"""Programs that look at a result: the look that a claim of a clean rebuild asks for, and nothing more."""
+
+_MAX_HANDED_ON = 8
+_SELF_CONTAINED = frozenset({"mvnw", "gradlew", "waf", "idf.py"})
+
+
+def identify(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
+    """What an invocation is, through every tool that hands on to another; None when it is no check."""
+    current: Invocation | None = invocation
+    for _ in range(_MAX_HANDED_ON):
+        if current is None:
+            return None
+        found = _once(current, facts)
+        if not isinstance(found, Invocation):
+            return found
+        current = found
+    return None
+
+
+def _once(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocation | None:
+    name = invocation.name
+    declared = facts.declared.get(" ".join(invocation.text.split()))
+    found = _by_name(invocation, facts)
+    if declared is None or isinstance(found, Invocation):
+        return found
+    if found is None:
+        return Finding(name, declared, Scope.PROJECT, invocation.known, (), invocation.cwd)
+    union = found.kinds | declared
+    return Finding(found.tool, union, Scope.PROJECT, found.selectors, found.paths, found.cwd, found.void, found.writes)
+
+
+def _by_name(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocation | None:
+    name = invocation.name
+    if "/" in invocation.program and name not in _SELF_CONTAINED:
+        by_path = programs.read_path(invocation, facts)
+        if by_path is not None and not _is_installed_tool(by_path.paths):
+            return by_path
+    if python.is_interpreter(name):
+        return python.read_python(invocation, facts)
+    reader = READERS.get(name)
+    if reader is not None:
+        return reader(invocation, facts)
+    tool = TABLE.get(name)
+    if tool is not None:
+        return tool.read(invocation, facts)
+    if compilers.is_compiler(name):
+        return compilers.read_compiler(invocation, facts)
+    if name in LOOKS:
+        return Finding(name, kinds("i"), Scope.PROGRAM, invocation.known, (), invocation.cwd)
+    return None
+
+
+def _is_installed_tool(paths: tuple[str, ...]) -> bool:
+    """`.venv/bin/pytest` and `node_modules/.bin/jest` are tools that happen to lie in the tree."""
+    parts = paths[0].split("/") if paths else []
+    return any(part in ("node_modules", "vendor", ".venv", "venv", "env", ".tox", ".nox") for part in parts[:-1])

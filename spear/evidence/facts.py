@@ -1,0 +1,167 @@
+"""What is known of a project before a command of it is judged: declared commands, targets, scripts, files (spec 3.3)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from spear.evidence.kinds import CheckKind
+
+
+def _no_file(_path: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTarget:
+    """One rule of a makefile: what it depends on and its recipe lines, unexpanded."""
+
+    prerequisites: tuple[str, ...] = ()
+    recipe: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Makefile:
+    """The explicit rules of one makefile. `default` is the first target, "" when there is none."""
+
+    default: str = ""
+    targets: Mapping[str, MakeTarget] = field(default_factory=dict)
+
+    def prints_only(self, target: str) -> bool:
+        """Whether making the target only prints something: every command of its recipe does, and nothing it depends
+        on has a recipe that does more."""
+        rule = self.targets.get(target)
+        if rule is None or not rule.recipe:
+            return False
+        prints = all(_prints(line) for line in rule.recipe)
+        return prints and not any(self._does_something(name, frozenset({target})) for name in rule.prerequisites)
+
+    def builds(self, target: str) -> bool:
+        """Whether making the target first makes something else that has a recipe of its own."""
+        rule = self.targets.get(target)
+        return rule is not None and any(
+            self._does_something(name, frozenset({target})) for name in rule.prerequisites
+        )
+
+    def is_empty(self, target: str) -> bool:
+        """Whether the target has a rule with nothing in it and nothing before it."""
+        rule = self.targets.get(target)
+        return rule is not None and not rule.recipe and not rule.prerequisites
+
+    def ignores_errors(self, target: str) -> bool:
+        """Whether every command of the recipe has its status thrown away (`-pytest`, `pytest || true`)."""
+        rule = self.targets.get(target)
+        return rule is not None and bool(rule.recipe) and all(_ignores(line) for line in rule.recipe)
+
+    def _does_something(self, target: str, seen: frozenset[str]) -> bool:
+        rule = self.targets.get(target)
+        if rule is None or target in seen:
+            return False
+        if any(not _prints(line) and not _prepares(line) for line in rule.recipe):
+            return True
+        return any(self._does_something(name, seen | {target}) for name in rule.prerequisites)
+
+
+_PRINTERS = frozenset({"echo", "printf", "cat", "grep", "egrep", "awk", "sed", "sort", "column", "true", ":", "tput"})
+_PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
+
+
+def _commands(line: str) -> list[str]:
+    """The first word of each command of a recipe line; a line that cannot be read has the one word ""."""
+    lexer = shlex.shlex(line.lstrip("@-+ \t"), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:
+        return [""]
+    firsts, expects = [], True
+    for word in words:
+        if set(word) <= set(";|&()"):
+            expects = True
+        elif expects:
+            firsts.append(word.lstrip("@-+"))
+            expects = False
+    return firsts
+
+
+def _prints(line: str) -> bool:
+    return all(word in _PRINTERS for word in _commands(line))
+
+
+def _prepares(line: str) -> bool:
+    return all(word in _PREPARERS for word in _commands(line))
+
+
+def _ignores(line: str) -> bool:
+    marks = line[: len(line) - len(line.lstrip("@-+ \t"))]
+    return "-" in marks or re.search(r"(\|\||;)\s*(true|:|exit\s+0)\s*$", line) is not None
+
+
+_RULE = re.compile(r"^(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)\s*(?P<rest>[^#]*)")
+
+
+def read_makefile(text: str) -> Makefile:
+    """The explicit rules of a makefile's text. Variables are not expanded and includes not followed: what cannot be
+    read this way is simply not known."""
+    targets: dict[str, MakeTarget] = {}
+    default = ""
+    open_targets: tuple[str, ...] = ()
+    for line in text.replace("\\\n", " ").split("\n"):
+        if line.startswith("\t"):
+            if line.strip() and not line.strip().startswith("#"):
+                for name in open_targets:
+                    known = targets[name]
+                    targets[name] = MakeTarget(known.prerequisites, (*known.recipe, line.strip()))
+            continue
+        rule = _RULE.match(line)
+        if rule is None:
+            if line.strip() and not line.startswith("#"):
+                open_targets = ()
+            continue
+        before, _, inline = rule["rest"].partition(";")
+        if "=" in before:
+            continue
+        open_targets = tuple(rule["targets"].split())
+        for name in open_targets:
+            known = targets.get(name, MakeTarget())
+            recipe = (*known.recipe, inline.strip()) if inline.strip() else known.recipe
+            targets[name] = MakeTarget((*known.prerequisites, *before.split()), recipe)
+            if not default and not name.startswith(".") and "%" not in name:
+                default = name
+    goal = re.search(r"^\.DEFAULT_GOAL\s*[:?]?=\s*(\S+)", text, re.MULTILINE)
+    return Makefile(goal[1] if goal else default, targets)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFacts:
+    """Everything recognition may lean on. Paths are workspace-relative, "" is the root of the workspace.
+
+    `declared` maps a command as the project declares it to its kinds; `makefiles` and `scripts` (package.json) are
+    keyed by directory; `exists` and `is_executable` answer for files of the tree as it is after the command; `root`
+    is the workspace's host path, so that absolute words can be placed.
+    """
+
+    declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
+    makefiles: Mapping[str, Makefile] = field(default_factory=dict)
+    scripts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    exists: Callable[[str], bool] = _no_file
+    is_executable: Callable[[str], bool] = _no_file
+    root: str = ""
+
+    def place(self, word: str, cwd: str | None) -> str | None:
+        """The workspace-relative path a word names from a directory, None when it lies outside or is not known."""
+        if word.startswith("/"):
+            root = self.root.rstrip("/")
+            if not root or not (word == root or word.startswith(root + "/")):
+                return None
+            path = posixpath.normpath(word[len(root) + 1 :] or ".")
+        else:
+            if cwd is None:
+                return None
+            path = posixpath.normpath(posixpath.join(cwd, word))
+        if path == ".." or path.startswith("../"):
+            return None
+        return "" if path == "." else path

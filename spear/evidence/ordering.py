@@ -1,0 +1,57 @@
+"""Whether, in a command that both changes source and checks, the change can be read to have come first (spec 3.2)."""
+
+from __future__ import annotations
+
+from spear.evidence.checks.candidates import CheckCandidate, read_invocation
+from spear.evidence.checks.registry import LOOKS, identify
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import PROVING, CheckKind
+from spear.evidence.status import is_harmless
+from spear.evidence.tree import Enclosing, Leaf, leaves
+from spear.shell.syntax import Script
+
+_READERS = LOOKS | frozenset("sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg".split())
+_OUT_OF_SEQUENCE = frozenset({Enclosing.BACKGROUND, Enclosing.LOOP, Enclosing.CONDITIONAL})
+
+
+def changes_come_first(script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str) -> bool:
+    """Whether every command that may have changed source stands, in sequence, before the check, and one does.
+
+    A check itself may have changed source; when nothing else in the script may have, the order cannot be read.
+    """
+    found = list(leaves(script))
+    check = next((leaf for leaf in found if leaf.path == candidate.path), None)
+    writers = [leaf for leaf in found if _may_change(leaf, facts, start)]
+    if check is None or not writers or not _in_sequence(check):
+        return False
+    return all(
+        leaf.path < check.path and _in_sequence(leaf) and not _same_pipeline(leaf, check) for leaf in writers
+    )
+
+
+def _in_sequence(leaf: Leaf) -> bool:
+    """Whether it runs once, in its place: not in the background, a loop or a branch."""
+    return not any(kind in _OUT_OF_SEQUENCE for kind, _ in leaf.inside)
+
+
+def _same_pipeline(one: Leaf, other: Leaf) -> bool:
+    """Stages of one pipeline run at the same time."""
+    pipelines = {path for kind, path in one.inside if kind is Enclosing.PIPELINE}
+    return any(kind is Enclosing.PIPELINE and path in pipelines for kind, path in other.inside)
+
+
+def _may_change(leaf: Leaf, facts: ProjectFacts, start: str) -> bool:
+    simple = leaf.simple
+    if any(redirect.writes and redirect.target.value != "/dev/null" for redirect in simple.redirects):
+        return True
+    if leaf.calls_function or simple.nested is not None or is_harmless(simple):
+        return False
+    if simple.name in _READERS:
+        return simple.name == "find" and any(word.value in ("-delete", "-exec") for word in simple.argv)
+    invocation = read_invocation(simple, facts, start)
+    finding = identify(invocation, facts) if invocation is not None else None
+    if finding is None or finding.writes:
+        return True
+    return not finding.kinds & (PROVING | {CheckKind.CLEAN, CheckKind.INSPECT})
+
+
