@@ -68,6 +68,7 @@ class Builder:
     def _redirected(self, statement: Json, command: Json | None, state: ShellState, given: StandardInput) -> Node:
         if command is None or command["Type"] in ("CallExpr", "DeclClause"):
             return self._simple(statement, command, state, given)
+        here = state.cwd
         with self._reader.recording() as substitutions:
             redirects, _, fed = self._reader.redirects(statement, state, given)
         node = self._compound(command, state, fed)
@@ -78,8 +79,9 @@ class Builder:
                 node,
                 redirects=(*node.redirects, *redirects),
                 substitutions=(*node.substitutions, *substitutions),
+                cwd=here,
             )
-        return Compound(CompoundKind.BRACE, (Script((node,)),), redirects, substitutions=tuple(substitutions))
+        return Compound(CompoundKind.BRACE, (Script((node,)),), redirects, substitutions=tuple(substitutions), cwd=here)
 
     def _compound(self, command: Json, state: ShellState, given: StandardInput) -> Node:
         match command["Type"]:

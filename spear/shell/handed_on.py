@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from spear.shell.options import read_options
 from spear.shell.printed import found_names
 from spear.shell.syntax import Word
+from spear.shell.tools import archives, awk, git, python, scripts, sed
+from spear.shell.tools.call import Call
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "rbash"})
 PLACEHOLDER = "{}"
 _NOBODY_KNOWS = "${_}"
+_DEBUGGER_SHELL = re.compile(r"\s*(?:shell|!|platform shell)\s*(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,27 @@ def handed_on(argv: Sequence[Word], given: StandardInput) -> tuple[HandedOn, ...
     if name in SHELLS:
         return _shell(argv[1:], given)
     reader = _READERS.get(name)
-    return () if reader is None else reader(argv[1:], given)
+    if reader is not None:
+        return reader(argv[1:], given)
+    return tuple(HandedOn(text) for text in _told_to_run(Call(name, tuple(argv[1:]), given.text)))
+
+
+def _told_to_run(call: Call) -> Sequence[str | None]:
+    """Shell commands that a tool's own language or options make it run."""
+    if call.name in sed.TABLE:
+        return [text for text in sed.sed_effects(call.words).commands if text is not None]
+    if call.name in awk.TABLE:
+        return [text for text in awk.awk_commands(call.words) if text is not None]
+    if call.name == "git":
+        return git.git_commands(call.words)
+    if call.name in ("tar", "gtar", "bsdtar"):
+        return archives.tar_actions(call.words)
+    if python.NAMES.fullmatch(call.name):
+        source = python.python_source(call)
+        return python.read_program(source).commands if source else ()
+    if call.name in ("gdb", "lldb"):
+        return [m[1] for word in call.words if (m := _DEBUGGER_SHELL.match(word.value or ""))]
+    return scripts.inline_commands(call)
 
 
 def _shell(words: Sequence[Word], given: StandardInput) -> tuple[HandedOn, ...]:

@@ -122,7 +122,8 @@ class Compound:
     """A compound command: its parts in source order (conditions, bodies), and redirections on the whole of it.
 
     `name` is a function's name; a function's body does not run where it is defined. `calls` of a defined function are
-    ordinary `Simple` nodes with that name.
+    ordinary `Simple` nodes with that name, whose `nested` is the body as this call runs it. A loop over known words
+    has its body once a word. `cwd` is the directory the redirections are opened in, as in `Simple`.
     """
 
     kind: CompoundKind
@@ -130,6 +131,7 @@ class Compound:
     redirects: tuple[Redirect, ...] = ()
     name: str = ""
     substitutions: tuple[Script, ...] = ()
+    cwd: str | None = ""
 
 
 Node: TypeAlias = "Simple | Pipeline | AndOr | Background | Compound"
