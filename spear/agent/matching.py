@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
 
 from spear.agent.matching_advice import advise
@@ -21,6 +22,7 @@ _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\([ntr])")
 _LEADING_TABS = re.compile(r"^(?:\\t)+", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]+")
 _ENOUGH_TO_RECOGNIZE = 8
+_ALIKE = 0.6
 
 
 class Strategy(StrEnum):
@@ -90,29 +92,35 @@ def plan(text: str, old: str, new: str, *, replace_all: bool = False) -> Edit | 
                 "clear which are line breaks. Send both with real line breaks.",
             )
         return Edit(tuple(_splices(text, found, strategy)), strategy)
-    if _present(text, new):
+    if _present(text, old, new):
         return NoEdit(
             Reason.ALREADY_APPLIED, "Already applied: new_string is in the file and old_string is not. Nothing changed."
         )
     return NoEdit(Reason.NOT_FOUND, advise(text, old))
 
 
-def _present(text: str, new: str) -> bool:
-    """Whether the text has `new` already, give or take indentation; what is too short to tell does not count."""
+def _present(text: str, old: str, new: str) -> bool:
+    """Whether the text has `new` already: verbatim, or in its own indentation where `new` varies `old`. What is too
+    short to tell does not count."""
     if sum(not character.isspace() for character in new) < _ENOUGH_TO_RECOGNIZE:
         return False
+    if new in text:
+        return True
     found = _line_trimmed(text, new, new)
-    return new in text or (found is not None and bool(found.spans))
+    alike = SequenceMatcher(None, old, new, autojunk=False)
+    return found is not None and bool(found.spans) and alike.quick_ratio() > _ALIKE and alike.ratio() > _ALIKE
 
 
 def _splices(text: str, found: _Found, strategy: Strategy) -> Iterable[Splice]:
+    done = 0
     for start, end in found.spans:
         if strategy is Strategy.EXACT:
             yield Splice(start, end, found.new)
         else:
             keep_characters = strategy is Strategy.UNICODE_NORMALIZED
-            region = Region.of(text, start, end)
+            region = Region.of(text, start, end, done)
             yield Splice(region.start, end, weave(text, region, found.old, found.new, keep_characters))
+        done = end
 
 
 def _ambiguous(text: str, spans: tuple[tuple[int, int], ...]) -> NoEdit:
@@ -210,8 +218,7 @@ def _trimmed_boundary(text: str, old: str, new: str) -> _Found | None:
     core = old[before.end() : after.start()]
     kept = re.sub(rf"\A(?:[ \t]*\n){{0,{leading}}}", "", new)
     kept = re.sub(rf"(?:\n[ \t]*){{0,{trailing}}}\Z", "", kept, count=1)
-    exact = _occurrences(text, core)
-    return _Found(exact, core, kept) if exact else _line_trimmed(text, core, kept)
+    return _line_trimmed(text, core, kept)
 
 
 def _unicode_normalized(text: str, old: str, new: str) -> _Found | None:

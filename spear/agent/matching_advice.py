@@ -13,6 +13,8 @@ _WIDTH_SHOWN = 200
 _ALIKE = 0.45
 _RETRY = "Read the region again and quote it exactly"
 
+_ROW = re.compile(r"^[ \t]*\d+\|", re.MULTILINE)
+
 _MISTAKES: tuple[tuple[Callable[[str], str], str], ...] = (
     (
         lambda old: re.sub(r"\\(['\"])", r"\1", old),
@@ -22,6 +24,7 @@ _MISTAKES: tuple[tuple[Callable[[str], str], str], ...] = (
         lambda old: re.sub(r"\\\\", r"\\", old),
         "old_string has every backslash doubled; send backslashes as the file has them",
     ),
+    (lambda old: _ROW.sub("", old), "old_string has the line numbers of read_file; send it without `N|`"),
 )
 
 

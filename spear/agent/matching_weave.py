@@ -23,10 +23,10 @@ class Region:
     partial: bool
 
     @classmethod
-    def of(cls, text: str, start: int, end: int) -> Region:
-        """The region, widened to the start of its line where only indentation precedes it."""
+    def of(cls, text: str, start: int, end: int, floor: int) -> Region:
+        """The region, widened to the start of its line where only indentation precedes it and `floor` allows it."""
         begin = text.rfind("\n", 0, start) + 1
-        partial = bool(text[begin:start].strip())
+        partial = begin < floor or bool(text[begin:start].strip())
         start = start if partial else begin
         return cls(start, text[start:end], partial)
 

@@ -10,6 +10,7 @@ from typing import Any
 from spear.agent.messages import ToolSchema
 
 _TRUE = frozenset({"true", "yes", "1"})
+_ANY_TEXT = frozenset({"content", "old_string", "new_string"})
 _FALSE = frozenset({"false", "no", "0"})
 
 
@@ -37,9 +38,16 @@ def coerce(schema: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, Any] |
             continue
         try:
             result[name] = _value(wanted, value)
+            if name not in _ANY_TEXT:
+                _check_text(result[name])
         except _Unfit as problem:
             return f"{schema.name}: {name} must be {problem}, not {_shown(value)}; send the call again."
     return result
+
+
+def _check_text(value: Any) -> None:
+    if isinstance(value, str) and any(c == "\0" or "\ud800" <= c <= "\udfff" for c in value):
+        raise _Unfit("text without NUL or lone surrogates")
 
 
 def _unknown(tool: str, name: str, properties: Mapping[str, Any]) -> str:

@@ -48,7 +48,11 @@ class Spot:
     file: str = ""
 
 
-class BadPattern(Exception):
+class SearchFailed(Exception):
+    """The search could not be made; the text says why."""
+
+
+class BadPattern(SearchFailed):
     """The pattern is not a regular expression; the text says why."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from spear.agent.tools import results
 from spear.agent.tools.globs import has_magic, selector
 from spear.agent.tools.near_names import joined, near_names
 from spear.agent.tools.search_builtin import BuiltIn
-from spear.agent.tools.search_engine import BadPattern, Deadline, Engine, Query, Row, Spot
+from spear.agent.tools.search_engine import BadPattern, Deadline, Engine, Query, Row, SearchFailed, Spot
 from spear.agent.tools.search_pages import Page, Pager
 from spear.agent.tools.search_ripgrep import Ripgrep
 
@@ -57,12 +58,19 @@ class Searcher:
         place = _place(target)
         deadline = Deadline(self._timeout)
         page = Page(max(int(arguments.get("offset", 0)), 0), max(int(arguments.get("limit", 50)), 1))
-        if arguments.get("target") == "files":
-            result = self._files(place, pattern, page, deadline)
-        else:
-            query = Query(pattern, context=min(max(int(arguments.get("context", 0)), 0), 50))
-            mode = str(arguments.get("output_mode", "content"))
-            result = self._content(place, query, str(arguments.get("file_glob") or ""), mode, page, deadline)
+        try:
+            if arguments.get("target") == "files":
+                result = self._files(place, pattern, page, deadline)
+            else:
+                query = Query(pattern, context=min(max(int(arguments.get("context", 0)), 0), 50))
+                mode = str(arguments.get("output_mode", "content"))
+                result = self._content(place, query, str(arguments.get("file_glob") or ""), mode, page, deadline)
+        except re.error:
+            return results.failed("the glob is not valid; write it like *.c or src/**/*.py")
+        except SearchFailed as problem:
+            return results.failed(f"the search could not be made: {problem}; simplify pattern or file_glob")
+        except OSError as error:
+            return results.system_error(target.shown, error, "search somewhere else")
         if self._said:
             return result
         self._said = True
@@ -131,7 +139,7 @@ class Searcher:
             ("in hidden or ignored files", replace(query, everything=True)),
             ("as literal text (escape the pattern)", replace(query, literal=True)),
         )
-        for what, probe in probes:
+        for what, probe in probes[: 2 if query.literal else 3]:
             deadline = Deadline(_PROBE)
             wanted = self._filter(place, glob, probe.everything)
             paths: list[str] = []

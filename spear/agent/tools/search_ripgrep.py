@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from spear.agent.tools.search_engine import BadPattern, Deadline, Query, Row, Spot
+from spear.agent.tools.search_engine import BadPattern, Deadline, Query, Row, SearchFailed, Spot
 
 _ROW = re.compile(rb"(\d+)([:-])(.*)", re.DOTALL)
-_COLUMNS = 500
+_COLUMNS = 4_000
 _LINE = 64 << 10
 _COMMON = ("--no-config", "--color=never", "--no-messages", "--no-require-git", "--no-ignore-global", "--sort=path")
 
@@ -61,8 +61,8 @@ class Ripgrep:
         self, arguments: Sequence[str], spot: Spot, pattern: str | None, deadline: Deadline
     ) -> Iterator[IO[bytes]]:
         where = f"./{spot.file}" if spot.file else "./"
-        words = [*_COMMON, *arguments, "--", *(() if pattern is None else (pattern,)), where]
-        argv = [os.fsencode(self._program), *(word.encode("utf-8", "surrogateescape") for word in words)]
+        words = [*_COMMON, *arguments, "--", *(() if pattern is None else (pattern,))]
+        argv = [self._program.encode(), *(word.encode("utf-8", "replace") for word in words), os.fsencode(where)]
         with tempfile.TemporaryFile() as problems:
             process = subprocess.Popen(
                 argv, cwd=spot.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=problems,
@@ -86,7 +86,7 @@ class Ripgrep:
             _raise_for(status, problems.read(4000).decode("utf-8", "replace"))
 
 
-_EVERYTHING = ("--no-ignore", "--hidden", "--glob=!.git/")
+_EVERYTHING = ("--no-ignore", "--hidden", "--glob=!.git")
 
 
 def _search(query: Query) -> list[str]:
@@ -105,9 +105,10 @@ def _search(query: Query) -> list[str]:
 
 
 def _raise_for(status: int, problems: str) -> None:
-    if status == 2 and ("regex parse error" in problems or "error: " in problems or "not allowed" in problems):
-        reason = re.findall(r"error: (.*)", problems) or [problems]
-        raise BadPattern(" ".join(reason[-1].split())[:200])
+    if status != 2 or not problems.strip():
+        return
+    reason = " ".join((re.findall(r"error: (.*)", problems) or [problems])[-1].split())[:200]
+    raise BadPattern(reason) if "regex" in problems or "not allowed" in problems else SearchFailed(reason)
 
 
 def _records(output: IO[bytes], separator: bytes) -> Iterator[bytes]:
