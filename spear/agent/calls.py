@@ -63,10 +63,15 @@ def read_call(call: ToolCall, call_id: str, schemas: Sequence[ToolSchema], coerc
 
 
 def sendable(call: Call, original: ToolCall) -> ToolCall:
-    """The call as it is kept in the conversation: the id and name it ran under; the model's own argument text, or `{}`
-    where that text is no JSON object and would make the next request invalid."""
-    arguments = original.arguments if _parse(original.arguments)[1] is None else "{}"
-    return ToolCall(call.request.call_id, call.request.tool, printable(arguments.strip() or "{}"))
+    """The call as it is kept in the conversation: the id and name it ran under, and the model's own argument text;
+    written anew where only a lenient reader accepts it, `{}` where it is no JSON object at all. Servers parse it."""
+    value, fault = _parse(original.arguments)
+    text = original.arguments.strip()
+    if fault is not None or not text:
+        text = "{}"
+    elif not _strict(text):
+        text = json.dumps(value, ensure_ascii=False)
+    return ToolCall(call.request.call_id, call.request.tool, text)
 
 
 def find_tool(name: str, schemas: Sequence[ToolSchema]) -> ToolSchema | None:
@@ -86,7 +91,7 @@ def _parse(text: str) -> tuple[dict[str, Any], tuple[Fault, str] | None]:
     if not text.strip():
         return {}, None
     try:
-        value = json.loads(text, strict=False)
+        value = json.loads(text, strict=False, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         near = printable(text[max(0, error.pos - _EXCERPT) : error.pos + _EXCERPT])
         at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
@@ -102,3 +107,15 @@ def _parse(text: str) -> tuple[dict[str, Any], tuple[Fault, str] | None]:
         wrong = r"the arguments hold half a character (a lone \ud800–\udfff escape)"
         return {}, (Fault.BAD_JSON, f"{wrong}; write the character itself and send the call again")
     return value, None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _strict(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -156,9 +156,10 @@ class CodingCore:
     def _take_cut_calls(self, turn: ModelTurn) -> Ending | None:
         ending = self._patience.cut_calls()
         answer = CUT_CALL.format(limit=self._budget.max_tokens)
-        for call in self._read(turn):
-            self._finish(Call(call.request), _unrun(Fault.TRUNCATED, answer))
         self._observer.guardrail("truncated_call", self._patience.cut_count, answer)
+        for call in self._read(turn):
+            found = self._finish(call, _unrun(Fault.TRUNCATED, answer))
+            ending = ending or found
         return ending
 
     def _take_calls(self, turn: ModelTurn) -> Ending | None:

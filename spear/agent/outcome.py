@@ -60,7 +60,7 @@ class Observer:
         """A complete answer arrived."""
 
     def tool_started(self, request: ToolRequest) -> None:
-        """A call is about to run. Not sent for calls that are answered without running."""
+        """A call is put to the host. Not sent for calls that are answered without that."""
 
     def tool_finished(self, request: ToolRequest, result: ToolResult) -> None:
         """A call has its result; sent once per call, in call order, after the host's `after_tool`."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest
+from spear.agent.host import AfterTool, CommandResult, Outcome, Refusal, ToolRequest, ToolResult
 from spear.agent.loop import CodingCore, run
 from spear.agent.messages import (
     FailureKind,
@@ -218,11 +218,14 @@ def test_three_messages_in_a_row_with_unreadable_arguments_end_the_turn(host: Fa
 
 @pytest.mark.parametrize("arguments", ["", "  ", '{"path": "a\nb"}', '{"path": "\\ud83d\\ude00"}'])
 def test_harmless_peculiarities_of_arguments_are_accepted(host: FakeHost, arguments: str) -> None:
-    run(host, Script([call(("read_file", arguments)), say("ok")]), ask())
+    outcome = run(host, Script([call(("read_file", arguments)), say("ok")]), ask())
     assert host.log[0][1].reason != "bad_json"
+    assert_resendable(outcome.conversation)
 
 
-@pytest.mark.parametrize("arguments", ['{"path": "\\ud83d"}', "[" * 100_000, '{"limit": ' + "9" * 5000 + "}", "nul"])
+@pytest.mark.parametrize(
+    "arguments", ['{"path": "\\ud83d"}', "[" * 100_000, '{"limit": ' + "9" * 5000 + "}", '{"limit": NaN}', "nul"]
+)
 def test_hostile_arguments_are_answered(host: FakeHost, arguments: str) -> None:
     outcome = run(host, Script([call(("read_file", arguments)), say("ok")]), ask())
     assert outcome.answer == "ok"
@@ -385,6 +388,23 @@ def test_the_host_stops_the_turn_and_its_word_comes_first(host: FakeHost) -> Non
     assert (outcome.stop, outcome.detail) == host.stop
     assert not (host.root / "never").exists()
     assert outcome.answer == SUMMARY
+    assert_resendable(outcome.conversation)
+
+
+def test_the_first_reason_to_stop_is_the_one_given(host: FakeHost) -> None:
+    def after_tool(request: ToolRequest, result: ToolResult) -> AfterTool:
+        host.log.append((request, result))
+        return AfterTool(stop=("stalled_refusals", f"call {len(host.log)}")) if len(host.log) >= 5 else AfterTool()
+
+    host.after_tool = after_tool  # type: ignore[method-assign]
+    message = call(*[("search_files", {"pattern": "nowhere"})] * 7)
+    outcome = run(host, Script([message]), ask())
+    assert (outcome.stop, outcome.detail) == ("stalled_refusals", "call 5")
+
+
+def test_a_result_that_cannot_be_encoded_is_repaired(host: FakeHost) -> None:
+    host.append = "half a pair: \ud83d"
+    outcome = run(host, Script([read("a.txt"), say("done")]), ask())
     assert_resendable(outcome.conversation)
 
 

@@ -39,6 +39,7 @@ def test_reasoning_is_separated_from_the_answer(text: str, visible: str, hidden:
         "~~~xml\n<tool_call>{}</tool_call>\n~~~",
         "  two spaces first, and a trailing newline\n",
         "An opening <think> in a line that nothing closes",
+        "One <think> after another <thinking> in a line",
     ],
 )
 def test_text_about_tags_is_left_alone(text: str) -> None:
