@@ -84,15 +84,17 @@ class CodingCore:
         return self._transcript.messages
 
     def run(self) -> Outcome:
-        """Work until there is an answer or a reason to stop. Raises only what the host or the observer raise."""
+        """Work until there is an answer or a reason to stop. Raises only what the host, the model callable or
+        the observer raise as a defect."""
         try:
             ending = self._round()
             while ending is None:
                 ending = self._round()
         finally:
             self._transcript.close()
+        answer = ending.answer or self._sum_up(ending)
         return Outcome(
-            answer=ending.answer or self._sum_up(ending),
+            answer=answer,
             stop=str(ending.stop),
             detail=ending.detail,
             conversation=self._transcript.messages,
