@@ -10,7 +10,6 @@ A script is a list of steps, one consumed per request; a callable step is given 
     raw(b"…", content_type=…)             any bytes as the body of a 200 reply
     drop(step, after=2) / drop(step, at_byte=40)   the step, broken off after N chunks or N bytes of its body
     stall(step, after=1)                  the step, silent after N chunks until the client goes away
-    pause(step, seconds)                  the step, later
 
 When the script is used up the answer is END_TEXT. `requests`, `raw`, `paths` and `headers` record what was received;
 `left` is set once a client goes away during a stall.
@@ -33,55 +32,40 @@ Step = dict[str, Any] | Callable[[dict[str, Any]], Any]
 
 
 def text(content: str, *, finish: str = "stop", usage: Any = None, reasoning: str = "") -> dict[str, Any]:
-    """A final answer."""
     return {"content": content, "finish": finish, "usage": usage, "reasoning": reasoning}
 
 
 def calls(*pairs: tuple[str, Any], content: str | None = None, usage: Any = None) -> dict[str, Any]:
-    """One message with tool calls, arguments given as values."""
-    items = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in pairs]
-    return raw_calls(items, content=content, usage=usage)
+    return raw_calls([{"name": n, "arguments": json.dumps(a)} for n, a in pairs], content=content, usage=usage)
 
 
 def raw_calls(
     items: list[dict[str, Any]], *, content: str | None = None, finish: str = "tool_calls", usage: Any = None
 ) -> dict[str, Any]:
-    """One message with tool calls, arguments as raw text; ids are made up where missing."""
     return {"content": content, "calls": items, "finish": finish, "usage": usage}
 
 
 def chunks(items: list[dict[str, Any] | bytes], *, done: bool = True) -> dict[str, Any]:
-    """Exactly these chunks."""
     return {"chunks": items, "done": done}
 
 
 def status(code: int, headers: dict[str, str] | None = None, body: Any = None) -> dict[str, Any]:
-    """An HTTP error. `body` may be bytes, or a value sent as JSON."""
     return {"status": code, "headers": headers or {}, "body": body or {"error": {"message": f"status {code}"}}}
 
 
 def raw(body: bytes, *, content_type: str = "application/json") -> dict[str, Any]:
-    """Any bytes as a 200 reply; the connection is closed after them."""
     return {"raw": body, "content_type": content_type}
 
 
 def drop(step: dict[str, Any], *, after: int | None = None, at_byte: int | None = None) -> dict[str, Any]:
-    """The step, broken off."""
     return {**step, "drop_after": after, "drop_at": at_byte}
 
 
 def stall(step: dict[str, Any], *, after: int = 0) -> dict[str, Any]:
-    """The step, silent from the Nth chunk on, until the client goes away."""
     return {**step, "stall_after": after}
 
 
-def pause(step: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """The step, answered after so many seconds."""
-    return {**step, "delay": seconds}
-
-
 def delta(content: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-    """A chunk with one choice."""
     return _chunk([{"index": 0, "delta": content, "finish_reason": finish}])
 
 
@@ -90,16 +74,12 @@ def _chunk(choices: list[Any], **more: Any) -> dict[str, Any]:
 
 
 def sse(items: list[dict[str, Any] | bytes], *, done: bool = True) -> list[bytes]:
-    """Chunks as server-sent events."""
     lines = [item if isinstance(item, bytes) else json.dumps(item).encode() for item in items]
     return [b"data: " + line + b"\n\n" for line in [*lines, *([b"[DONE]"] if done else [])]]
 
 
 class ModelServer:
-    """Serves one script, in a thread. `close_delimited` ends replies by closing instead of chunked framing.
-
-    `refuse_fields` answers 400 to any request with one of these top-level fields.
-    """
+    """Serves one script, in a thread. `close_delimited` ends replies by closing instead of chunked framing."""
 
     def __init__(
         self,
@@ -110,7 +90,6 @@ class ModelServer:
         delay: float = 0.0,
         models: Any = None,
         close_delimited: bool = False,
-        refuse_fields: tuple[str, ...] = (),
     ) -> None:
         self.script = list(script)
         self.requests: list[dict[str, Any]] = []
@@ -118,14 +97,10 @@ class ModelServer:
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.connections: set[Any] = set()
-        self.left = threading.Event()
-        self.arrived = threading.Event()
-        self.closing = threading.Event()
+        self.left, self.arrived, self.closing = threading.Event(), threading.Event(), threading.Event()
         self.model, self.delay = model, delay
-        self.close_delimited, self.refuse_fields = close_delimited, refuse_fields
-        entry: dict[str, Any] = {"id": model, "object": "model", "owned_by": "test"}
-        if context_window:
-            entry |= {"max_model_len": context_window, "meta": {"n_ctx": context_window}}
+        self.close_delimited = close_delimited
+        entry = {"id": model, "object": "model", "max_model_len": context_window}
         self.models = models if models is not None else {"object": "list", "data": [entry]}
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"owner": self})
@@ -134,7 +109,6 @@ class ModelServer:
 
     @property
     def base_url(self) -> str:
-        """The address to give a client."""
         return f"http://127.0.0.1:{self.httpd.server_address[1]}/v1"
 
     def __enter__(self) -> ModelServer:
@@ -148,7 +122,6 @@ class ModelServer:
         self.thread.join()
 
     def take(self, path: str, headers: dict[str, str], data: bytes, connection: Any) -> dict[str, Any]:
-        """Record a request and choose its step."""
         body = json.loads(data)
         with self._lock:
             self.paths.append(path)
@@ -157,14 +130,10 @@ class ModelServer:
             self.requests.append(body)
             self.connections.add(connection)
             self.arrived.set()
-            for name in self.refuse_fields:
-                if name in body:
-                    return status(400, body={"error": {"message": f"unknown field: {name}"}})
             step = self.script.pop(0) if self.script else text(END_TEXT)
         return step(body) if callable(step) else step
 
     def body(self, step: dict[str, Any], streaming: bool) -> list[bytes]:
-        """The reply as the pieces it is sent in."""
         if "raw" in step:
             return [step["raw"]]
         if "chunks" in step:
@@ -173,14 +142,11 @@ class ModelServer:
 
     def _tool_calls(self, step: dict[str, Any]) -> list[dict[str, Any]]:
         count = len(self.requests)
-        return [
-            {
-                "id": item.get("id") or f"call_{count}_{number}",
-                "type": "function",
-                "function": {"name": item["name"], "arguments": item["arguments"]},
-            }
-            for number, item in enumerate(step.get("calls", ()))
-        ]
+        made = []
+        for number, item in enumerate(step.get("calls", ())):
+            function = {"name": item["name"], "arguments": item["arguments"]}
+            made.append({"id": item.get("id") or f"call_{count}_{number}", "type": "function", "function": function})
+        return made
 
     def _whole(self, step: dict[str, Any]) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": step.get("content")}
@@ -221,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
     owner: ModelServer
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
+        return
 
     def do_GET(self) -> None:
         self.owner.paths.append(self.path)
@@ -233,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         step = self.owner.take(self.path, dict(self.headers), data, self.client_address)
-        time.sleep(step.get("delay", self.owner.delay))
+        time.sleep(self.owner.delay)
         if "status" in step:
             body = step["body"] if isinstance(step["body"], bytes) else json.dumps(step["body"]).encode()
             self._reply(step["status"], {"Content-Type": "application/json", **step["headers"]}, body)

@@ -7,12 +7,15 @@ from round to round the bytes are an extension, and servers' prefix caches hold 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from spear.agent.messages import Message, ModelRequest, Role, ToolCall, ToolSchema
 from spear.models.surrogates import mend
+
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -142,9 +145,12 @@ def call_json(call: ToolCall) -> dict[str, Any]:
 def sendable_arguments(arguments: str) -> str:
     """The arguments as they may be sent back: the model's own text when it is a JSON object, else wrapped in one.
 
-    Servers parse the arguments of earlier calls and fail on what does not parse, for the rest of the conversation.
+    Servers parse the arguments of earlier calls and fail on what does not parse, or decodes to lone surrogates, for the
+    rest of the conversation.
     """
-    return arguments if is_json_object(arguments) else json.dumps({"invalid_json": mend(arguments)})
+    if not is_json_object(arguments):
+        return json.dumps({"invalid_json": mend(arguments)})
+    return dumps(json.loads(arguments)).decode() if _ESCAPED_SURROGATE.search(arguments) else arguments
 
 
 def is_json_object(text: str) -> bool:

@@ -185,7 +185,7 @@ class Wire:
             yield from _events(start, chunks)
         elif start.startswith(b"{"):
             yield Whole((start + b"".join(chunks)).decode("utf-8", "replace"))
-        elif not start:
+        elif any(known.startswith(start) for known in _SSE_STARTS):
             raise dropped("the server closed the connection without an answer")
         else:
             kind = one_line(response.headers.get("content-type", "")) or "something"
