@@ -11,8 +11,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from spear.agent.loop import Outcome, run
-from spear.agent.messages import Message, ModelFailure, Role
+from spear.agent.loop import run
+from spear.agent.messages import Message, ModelFailure, Role, Usage
+from spear.agent.outcome import Outcome
 from spear.agent.prompt import system_prompt
 from spear.control.classification import Classification, classify
 from spear.control.observation import EventObserver
@@ -166,5 +167,14 @@ def _both(first: Outcome, second: Outcome) -> Outcome:
         second,
         rounds=first.rounds + second.rounds,
         tool_calls=first.tool_calls + second.tool_calls,
-        usage=first.usage + second.usage,
+        commands=first.commands + second.commands,
+        requests=first.requests + second.requests,
+        usage=Usage(*(_sum(getattr(first.usage, name), getattr(second.usage, name)) for name in _USAGE)),
     )
+
+
+_USAGE = ("input_tokens", "output_tokens", "cached_tokens")
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

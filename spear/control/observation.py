@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from spear.agent.host import Outcome, ToolRequest, ToolResult
-from spear.agent.messages import Message, ModelTurn
+from spear.agent.messages import ModelTurn
+from spear.agent.outcome import Observer
 from spear.events.names import EventName
 from spear.events.stream import Event, Live, LiveKind, Sink
 
@@ -15,18 +17,19 @@ _LONG = 400
 _WHOLE = frozenset({"path", "command", "workdir", "pattern", "reason", "file_glob", "target", "output_mode"})
 
 
-class EventObserver:
+class EventObserver(Observer):
     """Turns what the loop reports into the event stream. File contents never enter it, only their sizes and digests."""
 
     def __init__(self, emit: Sink, turn: int) -> None:
         self._emit = emit
         self._turn = turn
+        self._started: dict[str, float] = {}
 
-    def model_requested(self, round_number: int, messages: Sequence[Message], estimated_tokens: int) -> None:
+    def model_requested(self, round_number: int, messages: int, estimated_tokens: int) -> None:
         """A request is about to be sent."""
         self._event(
             EventName.MODEL_REQUESTED,
-            {"round": round_number, "messages": len(messages), "estimated_tokens": estimated_tokens},
+            {"round": round_number, "messages": messages, "estimated_tokens": estimated_tokens},
         )
 
     def model_answered(self, turn: ModelTurn) -> None:
@@ -48,6 +51,7 @@ class EventObserver:
 
     def tool_started(self, request: ToolRequest) -> None:
         """A call is about to run."""
+        self._started[request.call_id] = time.monotonic()
         self._event(
             EventName.TOOL_CALLED,
             {"call_id": request.call_id, "tool": request.tool, "arguments": outline(request.arguments)},
@@ -62,6 +66,10 @@ class EventObserver:
             "changed": result.changed,
             "characters": len(result.text),
         }
+        if request.tool in ("patch", "write_file") and result.changed:
+            data["added"], data["removed"] = _line_counts(result.text)
+        if started := self._started.pop(request.call_id, None):
+            data["duration_s"] = round(time.monotonic() - started, 3)
         self._emit(Live(LiveKind.TOOL_OUTPUT, result.text))
         if result.outcome is Outcome.REFUSED and result.refusal is not None:
             refusal = result.refusal
@@ -90,3 +98,11 @@ def outline(arguments: Mapping[str, Any]) -> dict[str, Any]:
         else:
             shown[name] = value
     return shown
+
+
+def _line_counts(diff: str) -> tuple[int, int]:
+    """Lines a unified diff adds and removes."""
+    lines = diff.split("\n")
+    added = sum(1 for line in lines if line.startswith("+") and not line.startswith("+++ "))
+    removed = sum(1 for line in lines if line.startswith("-") and not line.startswith("--- "))
+    return added, removed

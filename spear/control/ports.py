@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from spear.agent.host import Host
-from spear.agent.loop import Budget
 from spear.agent.messages import Complete, Message
+from spear.agent.outcome import Budget
 from spear.control.classification import Classification
 from spear.events.names import Mode
 from spear.events.stream import Sink

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spear.agent.loop import Outcome
+from spear.agent.outcome import Outcome
 from spear.control.classification import Classification
 from spear.control.ports import AgentContext, TurnHost
 from spear.events.names import Stop

@@ -1,0 +1,53 @@
+"""Each tool call as one line: `Read src/ring.c`, `Update src/ring.c +3 −1`, `Terminal make test 0.8 s ✓`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from spear.cli.display.filtering import one_line
+
+_VERBS = {
+    "read_file": "Read",
+    "search_files": "Search",
+    "patch": "Update",
+    "write_file": "Write",
+    "delete_file": "Delete",
+    "terminal": "Terminal",
+}
+_MARKS = {
+    "ok": "✓",
+    "answered": "✓",
+    "failed": "✗",
+    "refused": "refused",
+    "timeout": "timed out",
+    "cancelled": "stopped",
+}
+
+
+def called(data: Mapping[str, Any], width: int = 100) -> str:
+    """The line of a call that begins, from a `tool_called` event."""
+    tool = str(data.get("tool", ""))
+    arguments = data.get("arguments") or {}
+    if tool == "terminal":
+        subject = str(arguments.get("command", ""))
+    elif tool == "search_files":
+        subject = f"{arguments.get('pattern', '')} in {arguments.get('path') or '.'}"
+    else:
+        subject = str(arguments.get("path", ""))
+    return one_line(f"{_VERBS.get(tool, tool)} {subject}", width)
+
+
+def finished(data: Mapping[str, Any]) -> str:
+    """What is added to the line when the call has ended, from a `tool_finished` or `tool_refused` event."""
+    parts: list[str] = []
+    if "added" in data:
+        parts.append(f"+{data['added']} −{data['removed']}")
+    if isinstance(data.get("duration_s"), int | float) and data["duration_s"] >= 0.1:
+        parts.append(f"{data['duration_s']:.1f} s")
+    outcome = str(data.get("outcome", ""))
+    mark = _MARKS.get(outcome, outcome)
+    if outcome == "refused" and data.get("reason"):
+        mark = f"refused: {one_line(str(data['reason']), 80)}"
+    parts.append(mark)
+    return " ".join(parts)

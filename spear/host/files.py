@@ -1,0 +1,115 @@
+"""Writes and deletions of the file tools: confirmed where the mode asks, checkpointed, durable, recorded (spec 3.6, 3.7)."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from collections.abc import Callable
+
+from spear.agent.host import DeleteResult, Refusal, Resolved, ToolRequest, WriteResult
+from spear.evidence.records import Change
+from spear.host.changes import ChangeLog
+from spear.host.confirmation import Question, Subject
+from spear.host.consent import Consent
+from spear.host.paths import PathGate
+from spear.host.recorder import Draft
+from spear.host.session import HostSession
+from spear.workspace.beneath import Beneath
+from spear.workspace.durable import WriteProblem
+from spear.workspace.roots import Location
+from spear.workspace.tree_state import PathState, observe
+
+_SHOWN_DIFF = 200_000
+
+
+class Files:
+    """The two mutations a file tool has."""
+
+    def __init__(
+        self, session: HostSession, gate: PathGate, consent: Consent, log: ChangeLog, cancelled: Callable[[], bool]
+    ) -> None:
+        self._session = session
+        self._gate = gate
+        self._consent = consent
+        self._log = log
+        self._cancelled = cancelled
+
+    def write(
+        self, target: Resolved, content: bytes, expected: str | None, request: ToolRequest, draft: Draft
+    ) -> WriteResult | Refusal:
+        """Replace or create a file. The checkpoint is durable before the first byte moves."""
+        location = self._gate.location(target)
+        before, old = self._now(location)
+        if refusal := self._consent.ask(request, target.shown, lambda: self._edit(target.shown, old, content, request)):
+            return refusal
+        self._log.protect(location)
+        written = self._session.writer.write(
+            location.root, location.relative, content, expected, shown=target.shown, cancelled=self._cancelled
+        )
+        if isinstance(written, WriteProblem):
+            return _refused(written, request.tool)
+        result = written.result
+        draft.committed, draft.durable = result.committed, result.durable
+        if result.changed:
+            mode = before.mode if before.mode else None
+            change = Change(
+                path=target.shown,
+                kind="created" if result.created else "modified",
+                before_sha256=result.before,
+                after_sha256=result.sha256,
+                delivered=self._log.is_delivered(location),
+                before_mode=mode,
+            )
+            self._log.changed(draft, [change], content_before=old, content_after=content)
+        self._log.settled([location])
+        return result
+
+    def delete(self, target: Resolved, reason: str, request: ToolRequest, draft: Draft) -> DeleteResult | Refusal:
+        """Remove one file, or one link itself."""
+        location = self._gate.location(target)
+        before, old = self._now(location)
+        if refusal := self._consent.ask(
+            request, target.shown, lambda: Question(Subject.DELETE, request.tool, target.shown, f"delete {target.shown}: {reason}")
+        ):
+            return refusal
+        self._log.protect(location)
+        done = self._session.writer.delete(location.root, location.relative, shown=target.shown, cancelled=self._cancelled)
+        if isinstance(done, WriteProblem):
+            return _refused(done, request.tool)
+        draft.committed = draft.durable = True
+        if done.existed:
+            change = Change(
+                path=target.shown, kind="deleted", before_sha256=before.digest(), after_sha256=None,
+                delivered=self._log.is_delivered(location),
+            )  # fmt: skip
+            self._log.changed(draft, [change], content_before=old, content_after=b"")
+        self._log.settled([location])
+        return done
+
+    def _now(self, location: Location) -> tuple[PathState, bytes | None]:
+        """What is there, and its bytes when it is a regular file of a size a person could read."""
+        with Beneath(location.root) as tree:
+            state = observe(tree, location.relative)
+            if not state.sha256 or state.size > _SHOWN_DIFF * 10:
+                return state, None
+            descriptor = tree.open(location.relative, os.O_RDONLY | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as stream:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    return state, None
+                return state, stream.read()
+
+    def _edit(self, shown: str, old: bytes | None, new: bytes, request: ToolRequest) -> Question:
+        return Question(Subject.EDIT, request.tool, shown, diff_text(shown, old or b"", new), writes=(shown,))
+
+
+def diff_text(shown: str, old: bytes, new: bytes) -> str:
+    """A unified diff for a person to judge; bytes that are no UTF-8 are shown escaped."""
+    before = old.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+    after = new.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+    lines = difflib.unified_diff(before, after, f"a/{shown}", f"b/{shown}")
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _refused(problem: WriteProblem, tool: str) -> Refusal:
+    return Refusal(problem.code.value, tool, problem.path, problem.text, problem.remedy)

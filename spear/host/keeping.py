@@ -1,0 +1,141 @@
+"""After a command: what of its writes may stay in the tree (spec 2.3, 3.6).
+
+Each change is judged as `write_file` to the same path would be. The accepted ones are checkpointed and promoted; the
+others never reach the tree, and are reported to the model as refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spear.agent.host import Refusal
+from spear.evidence.records import Change, ChangeKind
+from spear.host.changes import ChangeLog
+from spear.host.mounts import mounts
+from spear.host.paths import PathGate, TurnRules
+from spear.host.recorder import Draft
+from spear.host.session import HostSession
+from spear.sandbox.request import RunOutcome
+from spear.workspace.git_layout import git_part
+from spear.workspace.promotion import promote
+from spear.workspace.roots import PRIMARY, Location
+from spear.workspace.tree_state import NodeKind, PathState
+from spear.workspace.upper import ChangeKind as UpperKind
+from spear.workspace.upper import UpperEntry, read_upper
+
+_KINDS: dict[UpperKind, ChangeKind] = {
+    UpperKind.CREATED: "created",
+    UpperKind.MODIFIED: "modified",
+    UpperKind.DELETED: "deleted",
+    UpperKind.MODE: "mode",
+    UpperKind.SYMLINK: "symlink",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stayed, what was refused, what the model should know."""
+
+    changes: tuple[Change, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Keeper:
+    """Judges and promotes the writes of the commands of one turn."""
+
+    def __init__(self, session: HostSession, rules: TurnRules, gate: PathGate, log: ChangeLog) -> None:
+        self._session = session
+        self._rules = rules
+        self._gate = gate
+        self._log = log
+
+    def keep(self, upper: Path, outcome: RunOutcome, *, builds: bool, tool: str, draft: Draft) -> Kept:
+        """Promote what may stay of the layers below `upper`, and remove them. Raises OSError when the checkpoint cannot
+        be written: then nothing was promoted."""
+        session = self._session
+        kept = Kept()
+        try:
+            for mount in mounts(session.roots, session.state.root, upper, self._rules.named):
+                if mount.writes is not None:
+                    entries = read_upper(mount.writes, mount.path, outcome.started_ns)
+                    kept = _joined(kept, self._keep_root(mount.writes, mount.path, entries, builds, tool, draft))
+        finally:
+            shutil.rmtree(upper, ignore_errors=True)
+        return kept
+
+    def _keep_root(
+        self, upper: Path, root: Path, entries: Sequence[UpperEntry], builds: bool, tool: str, draft: Draft
+    ) -> Kept:
+        if not entries:
+            return Kept()
+        places = {entry.path: self._location(root, entry.path) for entry in entries}
+        delivered = {path: self._log.is_delivered(place) for path, place in places.items()}
+        refusals: list[Refusal] = []
+        accepted: set[str] = set()
+        for entry in entries:
+            refusal = self._judge(entry, places[entry.path], delivered[entry.path], builds, tool)
+            if refusal is None:
+                accepted.add(entry.path)
+            else:
+                refusals.append(refusal)
+        self._log.protect(*(places[path] for path in sorted(accepted)))
+        report = promote(
+            entries, upper, root, lambda entry: entry.path in accepted,
+            disposable=lambda entry: not delivered[entry.path], durable=lambda entry: delivered[entry.path],
+        )  # fmt: skip
+        changes = [_change(e, places[e.path].shown, delivered[e.path]) for e in report.applied if e.kind in _KINDS]
+        if changes:
+            draft.committed = draft.durable = True
+        self._log.changed(draft, changes)
+        self._log.settled(places[entry.path] for entry in report.applied)
+        notes = tuple(f"{c.entry.path} was left as it is: {c.reason}" for c in report.conflicts)
+        return Kept(tuple(changes), tuple(refusals), notes)
+
+    def _judge(self, entry: UpperEntry, place: Location, delivered: bool, builds: bool, tool: str) -> Refusal | None:
+        """Build outputs may always be written; a build may write generated files; git writes its own files."""
+        if git_part(entry.path) is not None or place.root_name not in (PRIMARY, *self._session.roots.others):
+            return None  # promotion itself knows what of a git directory git may write
+        refusal = self._gate.judge_write(place, entry.path, tool)
+        if refusal is None:
+            return None
+        if refusal.code == "out_of_scope" and (not delivered or entry.kind is UpperKind.DIRECTORY):
+            return None
+        if refusal.code == "generated" and builds:
+            return None
+        return refusal
+
+    def _location(self, root: Path, relative: str) -> Location:
+        roots = self._session.roots
+        name = PRIMARY if root == roots.primary else next((n for n, path in roots.others.items() if path == root), "git")
+        real = root / relative
+        link = real.is_symlink()
+        shown = relative if name == PRIMARY else f"/workspaces/{name}/{relative}"
+        return Location(name, root, relative, shown, real, link or real.exists(), real.is_dir() and not link, False, link)
+
+
+def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:
+    moved = entry.before.mode != entry.after.mode and entry.before.kind is entry.after.kind is NodeKind.FILE
+    return Change(
+        path=shown,
+        kind=_KINDS[entry.kind],
+        before_sha256=_digest(entry.before),
+        after_sha256=_digest(entry.after),
+        delivered=delivered,
+        before_mode=entry.before.mode if moved else None,
+        after_mode=entry.after.mode if moved else None,
+    )
+
+
+def _digest(state: PathState) -> str | None:
+    if state.kind is NodeKind.LINK:
+        return hashlib.sha256(state.target.encode("utf-8", "surrogateescape")).hexdigest()
+    return state.sha256 or None
+
+
+def _joined(one: Kept, other: Kept) -> Kept:
+    return Kept(one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes)

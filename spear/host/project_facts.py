@@ -1,0 +1,88 @@
+"""Reads from the tree what recognition of checks may lean on: makefiles, package.json scripts, which files exist."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
+from spear.evidence.kinds import CheckKind
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_LARGEST = 1 << 20
+
+
+class _Lazy(Mapping[str, Any]):
+    """A mapping over directories that reads a directory's file when it is asked for, once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, Any] = {}
+
+    def _read(self, directory: str) -> Any:
+        raise NotImplementedError
+
+    def __getitem__(self, directory: str) -> Any:
+        if directory not in self._known:
+            self._known[directory] = self._read(directory)
+        if self._known[directory] is None:
+            raise KeyError(directory)
+        return self._known[directory]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, value in self._known.items() if value is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _Makefiles(_Lazy):
+    def _read(self, directory: str) -> Makefile | None:
+        for name in _MAKEFILES:
+            text = read_text(self._root / directory / name)
+            if text is not None:
+                return read_makefile(text)
+        return None
+
+
+class _Scripts(_Lazy):
+    def _read(self, directory: str) -> Mapping[str, str] | None:
+        text = read_text(self._root / directory / "package.json")
+        if text is None:
+            return None
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError:
+            return None
+        scripts = document.get("scripts") if isinstance(document, dict) else None
+        if not isinstance(scripts, dict):
+            return None
+        return {str(k): v for k, v in scripts.items() if isinstance(v, str)}
+
+
+def read_text(path: Path) -> str | None:
+    """A small regular text file, None when it is absent, not regular, unreadable or larger than a mebibyte."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if not os.path.isfile(f"/proc/self/fd/{descriptor}") or status.st_size > _LARGEST:  # noqa: PTH113 - a descriptor
+            return None
+        return stream.read().decode("utf-8", "replace")
+
+
+def facts_of(root: Path, declared: Mapping[str, frozenset[CheckKind]]) -> ProjectFacts:
+    """The facts of a tree as it is now. Files are read when a command makes them matter, and not before."""
+    return ProjectFacts(
+        declared=declared,
+        makefiles=_Makefiles(root),
+        scripts=_Scripts(root),
+        exists=lambda relative: (root / relative).exists(),
+        is_executable=lambda relative: os.access(root / relative, os.X_OK),
+        root=str(root),
+    )

@@ -1,0 +1,113 @@
+"""One canonical record a call: drafted while the host works, written when the call ends (spec 3.1)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from spear.agent.host import ToolRequest, ToolResult
+from spear.evidence.epochs import EpochLedger
+from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
+
+_READING = frozenset({"read_file", "search_files"})
+
+
+@dataclass(slots=True)
+class Draft:
+    """What the host notes about a call while it performs it."""
+
+    request: ToolRequest
+    started: str
+    clock: float
+    epoch_before: int
+    changes: list[Change] = field(default_factory=list)
+    command: CommandRecord | None = None
+    check: CheckRecord | None = None
+    output_ref: str = ""
+    committed: bool = False
+    durable: bool = False
+
+
+class Recorder:
+    """The records of one turn, in the order in which calls ended. Thread-safe for parallel reads."""
+
+    def __init__(self, turn: int, first_seq: int, write: Callable[[Mapping[str, Any]], None]) -> None:
+        self._turn = turn
+        self._seq = first_seq
+        self._write = write
+        self._lock = threading.Lock()
+        self._drafts: dict[str, Draft] = {}
+        self.ledger = EpochLedger()
+        self.records: list[EvidenceRecord] = []
+
+    def open(self, request: ToolRequest) -> Draft:
+        """Begin the record of a call."""
+        draft = Draft(request, datetime.now(UTC).isoformat(), time.monotonic(), self.ledger.epoch)
+        with self._lock:
+            self._drafts[request.call_id] = draft
+        return draft
+
+    def draft(self, request: ToolRequest) -> Draft:
+        """The open record of a call; opened now if nobody did (a call that was answered without running)."""
+        with self._lock:
+            found = self._drafts.get(request.call_id)
+        return found if found is not None else self.open(request)
+
+    def changed(self, draft: Draft, changes: Iterable[Change]) -> bool:
+        """Note changes as they happen. True when they opened a source epoch."""
+        found = list(changes)
+        draft.changes += found
+        before = self.ledger.epoch
+        self.ledger = self.ledger.after(found)
+        return self.ledger.epoch != before
+
+    def close(self, request: ToolRequest, result: ToolResult) -> EvidenceRecord:
+        """End the record of a call and write it."""
+        draft = self.draft(request)
+        effect: Literal["read_only", "mutating"] = "read_only" if request.tool in _READING else "mutating"
+        replay: Literal["safe", "idempotent", "unsafe"] = "idempotent"
+        if effect == "read_only":
+            replay = "safe"
+        elif request.tool not in ("patch", "write_file", "delete_file"):
+            replay = "unsafe"
+        with self._lock:
+            self._drafts.pop(request.call_id, None)
+            record = EvidenceRecord(
+                seq=self._seq,
+                turn=self._turn,
+                call_id=request.call_id,
+                tool=request.tool,
+                arguments_digest=digest(request.arguments),
+                started=draft.started,
+                duration_s=round(time.monotonic() - draft.clock, 6),
+                outcome=result.outcome,
+                reason=result.reason or (result.refusal.code if result.refusal else ""),
+                paths_read=tuple(result.paths_read),
+                changes=tuple(draft.changes),
+                command=draft.command,
+                check=draft.check,
+                output_digest=hashlib.sha256(result.text.encode("utf-8", "surrogatepass")).hexdigest(),
+                output_ref=draft.output_ref,
+                epoch_before=draft.epoch_before,
+                epoch_after=self.ledger.epoch,
+                committed=draft.committed,
+                durable=draft.durable,
+                effect=effect,
+                replay=replay,
+            )
+            self._seq += 1
+            self.records.append(record)
+        self._write(record.model_dump(mode="json"))
+        return record
+
+
+def digest(arguments: Mapping[str, Any]) -> str:
+    """SHA-256 of canonical JSON arguments."""
+    text = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,68 @@
+"""What lasts for a session of the host: roots, stores, the runner, and where the shell last was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spear.events.names import Mode
+from spear.sandbox.request import Limits, Network
+from spear.sandbox.runner import CommandRunner
+from spear.shell.parse import ShellParser
+from spear.state.directory import StateDirectory
+from spear.state.records import EvidenceLog, ToolActionLog
+from spear.workspace.checkpoints import CheckpointManager
+from spear.workspace.durable import DurableWriter
+from spear.workspace.projects import Project
+from spear.workspace.roots import Roots
+from spear.host.confinement import Confinement
+
+
+@dataclass(slots=True)
+class ShellState:
+    """Where the last command left the shell: its directory and what it exported."""
+
+    cwd: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HostOptions:
+    """Settings of the host that do not change within a session. Seconds, and counts."""
+
+    mode: Mode = Mode.SAFE
+    network: bool = True
+    allowed_hosts: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    refusal_repeats: int = 5
+    validation_timeout_s: int = 900
+    operator: str = ""
+
+    def attachment(self) -> Network:
+        """The network a command gets where the mode grants it."""
+        if not self.network:
+            return Network.NONE
+        return Network.LISTED if self.allowed_hosts else Network.FULL
+
+
+@dataclass(slots=True)
+class HostSession:
+    """Everything a turn's host works with. `scratch` is private, on the state directory's file system."""
+
+    identity: str
+    roots: Roots
+    state: StateDirectory
+    scratch: Path
+    options: HostOptions
+    runner: CommandRunner
+    confinement: Confinement
+    parser: ShellParser
+    writer: DurableWriter
+    checkpoints: CheckpointManager
+    evidence: EvidenceLog
+    actions: ToolActionLog
+    shell: ShellState
+    project: Project | None = None
+    next_seq: int = 1
+    next_capture: int = 1

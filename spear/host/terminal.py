@@ -1,0 +1,276 @@
+"""`terminal`: from a command's text to what is left of it in the tree (spec 2.5, 2.6).
+
+    host commands → policy → working directory → consent → run over the overlay → judge what it wrote
+                  → checkpoint and promote the accepted → evidence
+
+What a command wrote never reaches the tree before it has been judged; what is refused is simply not promoted.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spear.agent.host import CommandResult, FileChange, Refusal, ToolRequest
+from spear.events.names import EventName
+from spear.events.stream import Event, Sink
+from spear.evidence.assess import CommandFacts, assess_command
+from spear.evidence.kinds import CheckKind
+from spear.evidence.records import Change, CheckRecord, command_record
+from spear.host.changes import ChangeLog
+from spear.host.confirmation import Choice, Question, Subject
+from spear.host.consent import Consent, refusal_of
+from spear.host.host_commands import HostCommands
+from spear.host.mounts import mounts
+from spear.host.paths import HEAD_BYTES, PathGate, TurnRules
+from spear.host.recorder import Draft, Recorder
+from spear.host.session import HostSession
+from spear.policy.command_policy import Assessment, CommandPolicy, Decision, PolicyView
+from spear.policy.modes import Capability
+from spear.sandbox.request import Ending, Network, RunOutcome, RunRequest
+from spear.workspace.promotion import PromotionReport, promote
+from spear.workspace.roots import Location, PathProblem
+from spear.workspace.upper import ChangeKind, UpperEntry, read_upper
+
+_SHOWN_CHANGES = 20
+
+
+class Terminal:
+    """Runs the commands of one turn."""
+
+    def __init__(
+        self,
+        session: HostSession,
+        rules: TurnRules,
+        gate: PathGate,
+        consent: Consent,
+        log: ChangeLog,
+        recorder: Recorder,
+        commands: HostCommands,
+        emit: Sink,
+        turn: int,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._session = session
+        self._rules = rules
+        self._gate = gate
+        self._consent = consent
+        self._log = log
+        self._recorder = recorder
+        self._commands = commands
+        self._emit = emit
+        self._turn = turn
+        self._cancelled = cancelled
+        self._policy = CommandPolicy(session.parser)
+        self._scratch = session.scratch / f"turn-{turn}"
+
+    def run(
+        self, command: str, timeout: int, workdir: str | None, request: ToolRequest, draft: Draft
+    ) -> CommandResult | Refusal:
+        """Run one command, or say why not. Nothing has run when a Refusal comes back."""
+        answered = self._commands.answer(command, request)
+        if answered is not None:
+            return answered
+        where = self._directory(workdir, request.tool)
+        if isinstance(where, Refusal):
+            return where
+        cwd, notes = where
+        assessment = self._policy.assess(command, self._view(cwd))
+        if assessment.refusal is not None:
+            return assessment.refusal
+        consented = self._consented(command, assessment, cwd, request)
+        if isinstance(consented, Refusal):
+            return consented
+        if consented != command:
+            return self.run(consented, timeout, workdir, request, draft)
+        network, lacking = self._network(assessment)
+        outcome, upper, capture = self._execute(command, timeout, cwd, network, draft)
+        notes += lacking + self._notes(outcome, assessment, network)
+        if outcome.ending is Ending.NOT_STARTED:
+            return Refusal("not_started", request.tool, command, outcome.problem, "run `spear-chat doctor` to see what is missing")
+        before = self._recorder.ledger
+        kept = Kept()
+        if self._rules.may_write:
+            kept = self._keeper.keep(upper, outcome, builds=self._builds(assessment), tool=request.tool, draft=draft)
+        result = self._result(outcome, [*notes, *kept.notes], kept, capture)
+        self._record(command, assessment, outcome, result, cwd, before, draft, capture)
+        return result
+
+    def close(self) -> None:
+        """Remove the turn's overlay layers."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    # --- before -----------------------------------------------------------------------------------------------------
+
+    def _directory(self, workdir: str | None, tool: str) -> tuple[Path, list[str]] | Refusal:
+        """The directory to run in: as asked, else where the last command ended, else the root (spec 2.5)."""
+        shell, roots = self._session.shell, self._session.roots
+        notes: list[str] = []
+        if not shell.cwd.is_dir():
+            notes.append(f"the directory {self._shown(shell.cwd)} is gone: running in the workspace root")
+            shell.cwd = roots.primary
+        if workdir is None or not workdir.strip():
+            return shell.cwd, notes
+        base = str(shell.cwd.relative_to(roots.primary)) if shell.cwd.is_relative_to(roots.primary) else ""
+        found = replace(roots, allow_absolute=True).resolve(workdir, "" if base == "." else base)
+        if isinstance(found, PathProblem):
+            return Refusal(found.code.value, tool, f"workdir {workdir}", found.text, "use a directory of the workspace")
+        if not found.is_dir:
+            what = "is not a directory" if found.exists else "does not exist"
+            return Refusal("no_directory", tool, f"workdir {workdir}", f"it {what}", "use an existing directory of the workspace")
+        return found.real, notes
+
+    def _view(self, cwd: Path) -> PolicyView:
+        roots = self._session.roots
+        return PolicyView(
+            cwd=str(cwd.relative_to(roots.primary)) if cwd.is_relative_to(roots.primary) else str(cwd),
+            primary=str(roots.primary),
+            others={name: str(path) for name, path in roots.others.items()},
+            grants=self._rules.grants,
+            read_only=not self._rules.may_write,
+            write_scope=self._rules.scope,
+            judge=self._judge_destination,
+        )
+
+    def _judge_destination(self, path: str) -> Refusal | None:
+        """What `write_file` to the same path would be told (spec 2.3); build outputs are never out of scope."""
+        found = replace(self._session.roots, allow_absolute=True).resolve(path, follow_last=True)
+        if isinstance(found, PathProblem):
+            return Refusal(found.code.value, "terminal", path, found.text, found.remedy)
+        if not self._rules.may_write:
+            return self._gate.read_only_refusal("terminal", found.shown)
+        refusal = self._gate.judge_write(found, path, "terminal")
+        if refusal is not None and refusal.code == "out_of_scope" and not self._log.is_delivered(found):
+            return None
+        return refusal
+
+    def _consented(self, command: str, assessment: Assessment, cwd: Path, request: ToolRequest) -> str | Refusal:
+        """The command to run once the operator agrees; the same one where nothing needs asking."""
+        needs = [Capability.WORKSPACE_WRITE] if self._rules.may_write and not assessment.reads_only else []
+        if assessment.network:
+            needs.append(Capability.NETWORK)
+        if not self._consent.needed(*needs) or self._consent.allows_command(assessment):
+            return command
+        question = Question(
+            Subject.COMMAND, request.tool, command, command, assessment.network,
+            tuple(d.path for d in assessment.destinations if d.path), prefix=assessment.prefix,
+        )  # fmt: skip
+        reply = self._consent.put(question)
+        if reply.choice is Choice.EDITED:
+            return reply.command
+        self._consent.remember_command(reply.choice, assessment, command)
+        return refusal_of(reply, request.tool, command) or command
+
+    def _network(self, assessment: Assessment) -> tuple[Network, list[str]]:
+        grants = self._rules.grants
+        if Capability.NETWORK in grants.allowed or (Capability.NETWORK in grants.confirmed and assessment.network):
+            return self._session.options.attachment(), []
+        lacking = ["this turn has no network"] if assessment.network else []
+        return Network.NONE, lacking
+
+    # --- the run ----------------------------------------------------------------------------------------------------
+
+    def _execute(
+        self, command: str, timeout: int, cwd: Path, network: Network, draft: Draft
+    ) -> tuple[RunOutcome, Path, Path]:
+        session = self._session
+        if self._rules.may_write:
+            upper = self._scratch / f"writes-{session.next_capture}"
+        else:
+            upper = self._scratch / "kept-for-the-turn"
+        capture = session.state.tool_results / session.identity / f"{session.next_capture:05d}.txt"
+        session.next_capture += 1
+        outcome = session.runner.run(
+            RunRequest(
+                script=command,
+                roots=mounts(session.roots, session.state.root, upper, self._rules.named),
+                cwd=cwd,
+                timeout_s=timeout,
+                environment=session.shell.environment,
+                network=network,
+                allowed_hosts=session.options.allowed_hosts,
+                limits=session.options.limits,
+                capture=capture,
+                cancelled=self._cancelled,
+            )
+        )
+        if outcome.cwd is not None:
+            session.shell.cwd = outcome.cwd
+        if outcome.environment is not None:
+            session.shell.environment = outcome.environment
+        return outcome, upper, capture
+
+    # --- after ------------------------------------------------------------------------------------------------------
+
+    def _result(self, outcome: RunOutcome, notes: list[str], kept: Kept, capture: Path) -> CommandResult:
+        return CommandResult(
+            output=outcome.output,
+            exit_code=outcome.exit_code,
+            cwd=self._shown(self._session.shell.cwd),
+            duration_s=outcome.duration_s,
+            pipe_status=outcome.pipe_status,
+            signal=outcome.signal,
+            timed_out=outcome.ending is Ending.TIMED_OUT,
+            cancelled=outcome.ending is Ending.CANCELLED,
+            truncated=outcome.truncated,
+            output_ref=str(capture) if outcome.truncated else "",
+            changes=tuple(FileChange(c.path, c.kind) for c in kept.changes if c.delivered)[:_SHOWN_CHANGES],
+            notes=tuple(notes),
+            refusals=kept.refusals,
+        )
+
+    def _notes(self, outcome: RunOutcome, assessment: Assessment, network: Network) -> list[str]:
+        notes = list(outcome.notes)
+        if outcome.left_running:
+            notes.append(f"stopped at the end of the call: {', '.join(outcome.left_running)}")
+        if network is not Network.NONE and outcome.network is Network.NONE and assessment.network:
+            notes.append("the network could not be attached: install passt or slirp4netns")
+        return notes
+
+    def _builds(self, assessment: Assessment) -> bool:
+        """Whether the command builds or tests: such a command may write generated files (spec 2.4)."""
+        found = recognise(assessment.script, self._facts()) if assessment.script else ()
+        return any(candidate.kinds & {CheckKind.BUILD, CheckKind.TEST, CheckKind.CLEAN} for candidate in found)
+
+    def _record(
+        self,
+        command: str,
+        assessment: Assessment,
+        outcome: RunOutcome,
+        result: CommandResult,
+        cwd: Path,
+        before: EpochLedger,
+        draft: Draft,
+        capture: Path,
+    ) -> None:
+        facts = CommandFacts(
+            exit_code=outcome.exit_code,
+            output=outcome.output,
+            pipe_status=outcome.pipe_status,
+            signal=outcome.signal,
+            timed_out=outcome.ending is Ending.TIMED_OUT,
+            cancelled=outcome.ending is Ending.CANCELLED,
+            start=self._relative(cwd),
+        )
+        if assessment.script is not None:
+            draft.check = assess_command(assessment.script, facts, self._facts(), before, self._recorder.ledger)
+        draft.output_ref = str(capture.relative_to(self._session.state.root)) if outcome.output_bytes else ""
+        draft.command = command_record(
+            command, result, argv0s=assessment.argv0s, cwd_before=self._shown(cwd),
+            background=bool(outcome.left_running), network=outcome.network.value,
+        )  # fmt: skip
+        for check in draft.check.results if draft.check else ():
+            data = {"command": check.command, "kinds": [k.value for k in check.kinds], "status": check.status.value,
+                    "code": check.code.value, "epoch": check.epoch}  # fmt: skip
+            self._emit(Event(EventName.CHECK_RECORDED, data, self._turn))
+
+    def _relative(self, path: Path) -> str:
+        primary = self._session.roots.primary
+        shown = str(path.relative_to(primary)) if path.is_relative_to(primary) else str(path)
+        return "" if shown == "." else shown
+
+    def _shown(self, path: Path) -> str:
+        relative = self._relative(path)
+        return f"/workspace/{relative}" if relative and not relative.startswith("/") else relative or "/workspace"

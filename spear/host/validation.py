@@ -1,0 +1,122 @@
+"""Runs the project's own validation on the present state, confined like any command (spec 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolResult
+from spear.events.names import EventName
+from spear.events.stream import Event, Sink
+from spear.evidence.kinds import CheckKind
+from spear.evidence.turn import Origin, ValidationKind, ValidationOutcome, ValidationStatus
+from spear.evidence.validation import Probe, ValidationStep, classify, plan_validation
+from spear.host.recorder import Recorder
+from spear.host.terminal import Terminal
+from spear.workspace.projects import Project
+
+TOOL = "validation"
+
+_DECLARED = {
+    ValidationKind.BUILD: "build_commands",
+    ValidationKind.TEST: "test_commands",
+    ValidationKind.LINT: "lint_commands",
+    ValidationKind.ACCEPTANCE: "acceptance_commands",
+}
+_KINDS = {
+    ValidationKind.BUILD: frozenset({CheckKind.BUILD}),
+    ValidationKind.TEST: frozenset({CheckKind.TEST}),
+    ValidationKind.LINT: frozenset({CheckKind.LINT}),
+    ValidationKind.ACCEPTANCE: frozenset({CheckKind.TEST, CheckKind.RUN}),
+}
+
+
+def declared_commands(project: Project | None) -> dict[ValidationKind, tuple[str, ...]]:
+    """What the project declares, by kind."""
+    if project is None:
+        return {}
+    found = {kind: tuple(getattr(project, name)) for kind, name in _DECLARED.items()}
+    return {kind: commands for kind, commands in found.items() if commands}
+
+
+def declared_checks(project: Project | None) -> dict[str, frozenset[CheckKind]]:
+    """Declared commands as recognition of checks wants them."""
+    return {command: _KINDS[kind] for kind, commands in declared_commands(project).items() for command in commands}
+
+
+class ProjectValidation:
+    """The validation of one turn: at most once for one state of the source."""
+
+    def __init__(
+        self,
+        root: Path,
+        declared: Mapping[ValidationKind, tuple[str, ...]],
+        terminal: Terminal,
+        recorder: Recorder,
+        emit: Sink,
+        turn: int,
+        timeout_s: int,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._root = root
+        self._declared = declared
+        self._terminal = terminal
+        self._recorder = recorder
+        self._emit = emit
+        self._turn = turn
+        self._timeout = timeout_s
+        self._cancelled = cancelled
+        self._done: dict[str, tuple[ValidationOutcome, ...]] = {}
+
+    def run(self, policy: str) -> tuple[ValidationOutcome, ...]:
+        """Every step on the present state. A step after one that failed still runs: each kind shows its own claim."""
+        fingerprint = self._recorder.ledger.fingerprint
+        if fingerprint in self._done:
+            return self._done[fingerprint]
+        steps = plan_validation(self._declared, Probe(self._root) if policy == "auto" else None)
+        if not steps:
+            return ()
+        self._event(EventName.VALIDATION_STARTED, {"epoch": self._recorder.ledger.epoch, "commands": [s.command for s in steps]})
+        outcomes: list[ValidationOutcome] = []
+        for step in steps:
+            if self._cancelled():
+                break
+            outcomes.append(self._step(step, len(outcomes)))
+        result = tuple(outcomes)
+        self._done[fingerprint] = result
+        self._event(
+            EventName.VALIDATION_FINISHED,
+            {"epoch": self._recorder.ledger.epoch, "steps": [{"command": o.command, "status": o.status.value} for o in result]},
+        )
+        return result
+
+    def _step(self, step: ValidationStep, index: int) -> ValidationOutcome:
+        ledger = self._recorder.ledger
+        request = ToolRequest(f"{TOOL}-{ledger.epoch}-{index}", TOOL, {"command": step.command, "kind": step.kind.value})
+        draft = self._recorder.open(request)
+        done = self._terminal.run(step.command, self._timeout, ".", request, draft)
+        if isinstance(done, Refusal):
+            self._recorder.close(request, ToolResult("", Outcome.REFUSED, done, reason=done.reason))
+            return ValidationOutcome(
+                step.kind, step.origin, step.command, ValidationStatus.ERROR, None, ledger.epoch, ledger.fingerprint, done.reason
+            )
+        record = self._recorder.close(request, ToolResult(done.output, _ended(done), changed=bool(done.changes)))
+        check = record.check.results[0] if record.check else None
+        status, detail = classify(step, done.exit_code, done.output, done.timed_out, check)
+        return ValidationOutcome(
+            step.kind, step.origin, step.command, status, done.exit_code, ledger.epoch, ledger.fingerprint, detail, check
+        )
+
+    def _event(self, name: EventName, data: dict[str, object]) -> None:
+        self._emit(Event(name, data, self._turn))
+
+
+def _ended(done: CommandResult) -> Outcome:
+    if done.timed_out:
+        return Outcome.TIMEOUT
+    if done.cancelled:
+        return Outcome.CANCELLED
+    return Outcome.OK
+
+
+__all__ = ["Origin", "ProjectValidation", "declared_checks", "declared_commands"]
