@@ -1,0 +1,131 @@
+"""What can be set, as one frozen object: field names are the keys of the configuration file (spec 1.3)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from spear.events.names import Mode
+
+DEFAULT_API_BASE = "http://127.0.0.1:8080/v1"
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def _size(value: object) -> object:
+    """Bytes from `2G`, `512 MiB`, `1000000`."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"(\d+)\s*([kmgt]?)(?:i?b)?", value.strip().lower())
+    if not match:
+        raise ValueError("Input should be a size such as 512M or 4G")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _words(value: object) -> object:
+    """A list from `a,b` as variables write it."""
+    return [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
+
+
+def _command(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_words), Field(strict=False)]
+Location = Annotated[Path, Field(strict=False)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Backend(_Table):
+    """`[backends.NAME]`: an endpoint with a name. Empty strings fall back to the settings of the same name."""
+
+    url: str
+    provider: Literal["openai-compatible", "anthropic"] = "openai-compatible"
+    model: str = ""
+    api_key_env: str = ""
+    api_key_cmd: Annotated[tuple[str, ...], BeforeValidator(_command), Field(strict=False)] = ()
+    """A command, as a list of words, that prints the key."""
+    ssh: str = ""
+    """`user@host` of a tunnel to open first; `url` then names what the far end calls the endpoint."""
+    ctx: Positive | None = None
+
+
+class Network(_Table):
+    """`[network]`: hosts commands may reach when they have the network; empty means any."""
+
+    allow: Names = ()
+
+
+class Limits(_Table):
+    """`[limits]`: bounds of a command's tree of processes; None is the machine's default (spec 2.7)."""
+
+    require: bool = False
+    memory: Annotated[Positive | None, BeforeValidator(_size)] = None
+    tasks: Positive | None = None
+    cpu_quota: Annotated[float | None, Field(gt=0)] = None
+    open_files: Positive = 4096
+
+
+class Web(_Table):
+    """`[web]`: the search endpoint of `search_internet`; absent, the tool is not offered (spec 8.5)."""
+
+    search_url: str = ""
+
+
+class Settings(_Table):
+    """Everything that can be set, resolved. Paths are absolute. Empty strings mean "not set" where a default is found
+    at run time (`model`, `corpus`).
+
+    `ctx` is what was configured: whether the endpoint's own figure goes before it is told by its origin. `backend` is
+    the name of the chosen backend, "" when none is in effect; its values are already in `api_base`, `model`,
+    `provider`, `api_key_env`, `api_key_cmd`, `ssh` and `ctx`.
+    """
+
+    mode: Annotated[Mode, Field(strict=False)] = Mode.SAFE
+    no_network: bool = False
+    single_root: bool = False
+    allow_absolute_paths: bool = False
+    provider: Literal["openai-compatible", "anthropic"] = "openai-compatible"
+    api_base: str = DEFAULT_API_BASE
+    api_key_env: str = "OPENAI_API_KEY"
+    api_key_cmd: Annotated[tuple[str, ...], BeforeValidator(_command), Field(strict=False)] = ()
+    ssh: str = ""
+    model: str = ""
+    backend: str = ""
+    ctx: Positive = 32768
+    temp: Annotated[float, Field(ge=0, le=2)] = 0.25
+    max_tokens: Positive = 4096
+    max_tool_rounds: Positive = 60
+    max_commands: Positive = 120
+    response_max_tokens: Positive = 16384
+    refusal_repeats: Positive = 5
+    validation: Literal["auto", "declared", "off"] = "auto"
+    validation_timeout: Positive = 900
+    corpus: str = ""
+    here: bool = False
+    with_corpora: Names = ()
+    without_corpora: Names = ()
+    state_dir: Location = Path()
+    projects_file: Location = Path()
+    capabilities_file: Location = Path()
+    knowledge_db: Location = Path()
+    corpus_root: Location | None = None
+    operator: str = ""
+    plain: bool = False
+    editing_mode: Literal["emacs", "vi"] = "emacs"
+    theme: Literal["auto", "dark", "light", "mono"] = "auto"
+    trace: bool = False
+    trace_file: Location = Path()
+    index_max_files: Positive = 60_000
+    training_capture: bool = True
+    network: Network = Network()
+    limits: Limits = Limits()
+    web: Web = Web()
+    backends: dict[str, Backend] = Field(default_factory=dict)
