@@ -119,9 +119,9 @@ class Beneath:
         with self.parent(relative) as (fd, name):
             os.mkdir(name, mode, dir_fd=fd)
 
-    def make_parents(self, relative: str) -> tuple[str, ...]:
-        """Create the missing directories above `relative`; those created, outermost first."""
-        parts = _parts(relative)[:-1]
+    def make_directories(self, relative: str) -> tuple[str, ...]:
+        """Create `relative` and the directories missing above it; those created, outermost first."""
+        parts = _parts(relative)
         created = []
         for depth in range(1, len(parts) + 1):
             directory = "/".join(parts[:depth])
@@ -133,6 +133,10 @@ class Beneath:
             elif not stat.S_ISDIR(found.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), directory)
         return tuple(created)
+
+    def make_parents(self, relative: str) -> tuple[str, ...]:
+        """Create the directories missing above `relative`; those created, outermost first."""
+        return self.make_directories("/".join(_parts(relative)[:-1]))
 
     def unlink(self, relative: str) -> None:
         """Remove a file, or a link itself."""

@@ -37,3 +37,38 @@ def git_root(root: Path) -> Path:
     ):
         subprocess.run(["git", *arguments], cwd=root, check=True, env=environment)
     return root
+
+
+@pytest.fixture
+def overlaid(tmp_path: Path):
+    """Runs a shell script on an overlay of a tree, in a namespace of its own; the upper directory it leaves."""
+    counter = iter(range(1000))
+
+    def run(root: Path, script: str, *, user_namespace: bool = True) -> Path:
+        base = tmp_path / f"overlay{next(counter)}"
+        upper, work = base / "upper", base / "work"
+        upper.mkdir(parents=True)
+        work.mkdir()
+        how = "-Urm" if user_namespace or os.geteuid() != 0 else "-m"
+        flags = "userxattr," if how == "-Urm" else "redirect_dir=off,metacopy=off,"
+        mount = f"mount -t overlay overlay -o {flags}lowerdir={root},upperdir={upper},workdir={work} {root}"
+        done = subprocess.run(
+            [
+                "unshare",
+                how,
+                "--propagation",
+                "private",
+                "bash",
+                "-c",
+                f'{mount} && cd {root} && bash -c "$1"',
+                "-",
+                script,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return upper
+
+    return run

@@ -1,0 +1,97 @@
+"""What builds and tools leave in a tree by convention, told by name, place and first bytes (spec 3.2)."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+CACHE_DIRECTORIES = frozenset(
+    {
+        ".git", ".hg", ".svn", ".jj",
+        "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".eggs",
+        ".ipynb_checkpoints", "htmlcov", ".pytype", ".pyre",
+        "node_modules", ".next", ".nuxt", ".svelte-kit", ".parcel-cache", ".turbo", ".nyc_output", ".angular",
+        ".gradle", ".idea", ".vs", ".cache", ".ccls-cache", ".dart_tool", ".stack-work", "dist-newstyle",
+        ".zig-cache", "zig-cache", "zig-out", "CMakeFiles", "autom4te.cache", ".libs", ".deps", "DerivedData",
+        ".terraform", ".bloop", ".metals", ".clwb", "sstate-cache",
+    }
+)  # fmt: skip
+"""Directories that hold nothing of anybody's own, wherever they are."""
+
+_BESIDE = {
+    "target": ("Cargo.toml", "pom.xml", "build.sbt", "project.clj"),
+    "build": (
+        "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "build.gradle", "build.gradle.kts",
+        "setup.py", "setup.cfg", "pyproject.toml", "package.json", "Cargo.toml", "BUILD.gn", "SConstruct", "pubspec.yaml",
+        "CMakePresets.json", "configure.ac", "build.zig", "Package.swift", "wscript",
+    ),
+    "dist": ("package.json", "setup.py", "pyproject.toml", "setup.cfg", "Makefile"),
+    "out": ("build.gradle", "CMakeLists.txt", "Makefile", "package.json", "BUILD.gn", "build.ninja"),
+    "bin": ("*.csproj", "*.fsproj", "*.vbproj"),
+    "obj": ("*.csproj", "*.fsproj", "*.vbproj", "Makefile"),
+    "_build": ("dune-project", "mix.exs", "rebar.config", "conf.py", "Makefile"),
+    ".build": ("Package.swift",),
+    "coverage": ("package.json",),
+    "_opam": ("dune-project",),
+    "builddir": ("meson.build",),
+}  # fmt: skip
+
+_INSIDE = ("CMakeCache.txt", "pyvenv.cfg", ".ninja_log", "meson-info", "CACHEDIR.TAG")
+_NAMED_DIRECTORY = re.compile(r"cmake-build-.+|.+\.egg-info|.+\.dSYM|bazel-.+|.+\.xcuserdatad")
+_NAMED_FILE = re.compile(
+    r".+\.(o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|mod|elf|pyc|pyo|class|gcda|gcno|gcov|profraw|profdata|rlib|rmeta|beam|"
+    r"hi|cmi|cmo|cmx|cmxa|cmt|cmti|gch|pch|ilk|pdb|tsbuildinfo|swp|swo|swn|stackdump|dwo|su|whl)|.+\.so\.[0-9.]+|.+~|"
+    r"\.#.+|#.+#|a\.out|core(\.[0-9]+)?|vgcore\.[0-9]+|gmon\.out|\.DS_Store|Thumbs\.db|\.coverage(\..+)?|coverage\.xml|"
+    r"\.ninja_(log|deps)|config\.(log|status)|\.eslintcache|\.stylelintcache|\.phpunit\.result\.cache|4913|nohup\.out|"
+    r"\.spear-write-[0-9a-f]+"
+)
+_MAGIC = (
+    b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"MZ\x90\0",
+)  # fmt: skip
+_DEPENDENCIES = (".c", ".cc", ".cpp", ".cxx", ".C", ".S", ".s", ".rs", ".o", ".m", ".mm")
+
+
+def is_output_directory(root: Path, relative: str) -> bool:
+    """Whether this directory is where a build or tool puts what it makes, by its name beside a build file or by what
+    such a tool leaves inside.
+    """
+    parent, _, name = relative.rpartition("/")
+    if _NAMED_DIRECTORY.fullmatch(name):
+        return True
+    beside = _BESIDE.get(name, ())
+    if beside and any(_present(root / parent, pattern) for pattern in beside):
+        return True
+    return any((root / relative / inside).exists() for inside in _INSIDE)
+
+
+def is_output_file(root: Path, relative: str, at: Path) -> bool:
+    """Whether this file is what a build or tool makes: by its name, or because `at` starts like a built program."""
+    parent, _, name = relative.rpartition("/")
+    if _NAMED_FILE.fullmatch(name):
+        return True
+    stem, suffix = os.path.splitext(name)
+    if suffix == ".d":
+        # A dependency list lies beside what it was made from; a D source does not.
+        return any((root / parent / (stem + other)).exists() for other in _DEPENDENCIES)
+    return _is_program(at)
+
+
+def _present(directory: Path, pattern: str) -> bool:
+    if "*" in pattern:
+        return next(directory.glob(pattern), None) is not None
+    return (directory / pattern).exists()
+
+
+def _is_program(path: Path) -> bool:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return stat.S_ISREG(os.fstat(fd).st_mode) and os.read(fd, 8).startswith(_MAGIC)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
