@@ -1,0 +1,50 @@
+"""What a language's module says: patterns over a lower-case clause whose code and quotations are tokens.
+
+Tokens: `⟦test⟧ ⟦build⟧ ⟦lint⟧ ⟦call⟧ ⟦program⟧ ⟦code⟧` stand for inline code by what it is, `⟦quote⟧` for quotations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Pattern = re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """One language's patterns.
+
+    `denials` are negations that say something good, with what to read instead ("without errors"); `hedges` make what
+    follows in the clause unasserted; `everywhere` make the whole clause so, wherever they stand; `breaks` part a
+    sentence into clauses that hedge separately, `pieces` part a clause.
+    `builds … success` match a claim; `mentions_tests` says that "they pass" is about tests; `all_pass` is such a
+    phrase. `numbers` match a count of passing tests in their first group, as digits or a word of `words_of_number`.
+    """
+
+    denials: tuple[tuple[Pattern, str], ...]
+    hedges: Pattern
+    everywhere: Pattern
+    breaks: Pattern
+    pieces: Pattern
+    builds: Pattern
+    tests: Pattern
+    lint: Pattern
+    runs: Pattern
+    rebuilds: Pattern
+    success: Pattern
+    mentions_tests: Pattern
+    all_pass: Pattern
+    numbers: Pattern
+    words_of_number: Mapping[str, int]
+
+
+def words(*alternatives: str) -> Pattern:
+    """One pattern that matches any of the alternatives as whole words."""
+    return re.compile(r"(?<!\w)(?:" + "|".join(alternatives) + r")(?!\w)")
+
+
+def anywhere(*alternatives: str) -> Pattern:
+    """One pattern that matches any of the alternatives."""
+    return re.compile("|".join(f"(?:{item})" for item in alternatives))

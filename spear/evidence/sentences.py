@@ -1,0 +1,145 @@
+"""The sentences of a Markdown answer with their places; code, quotations and markup are told apart (spec 3.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"^ {0,3}(?:[-*+]\s+|\d+[.)]\s+)?(?P<fence>`{3,}|~{3,})")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+")
+_QUOTE = re.compile(r"^\s*>")
+_TABLE = re.compile(r"^\s*\|.*\|\s*$")
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)(?P<inner>.+?)(?<!`)\1(?!`)", re.DOTALL)
+_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|‘[^’\n]{1,400}’(?!\w)|(?<![\w'])'[^'\n]{1,400}'(?!\w)")
+_END = re.compile(r"[.!?…]+(?=[*_)\]\"”»'’]*(?:\s|$))")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|p\.ex|par ex)|\b[A-Z])\.$", re.IGNORECASE)
+_CLOSERS = "*_)]\"”»'’"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence: its source text and character offsets in the answer. `end` lies after its closing marks."""
+
+    text: str
+    start: int
+    end: int
+
+
+def sentences(answer: str) -> Iterator[Sentence]:
+    """Every sentence outside code blocks and block quotations, in order. A table's cells are sentences."""
+    for start, end, table in _blocks(answer):
+        yield from _cells(answer, start, end) if table else _split(answer, start, end)
+
+
+def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
+    """(start, end, is a table row) of each paragraph, list item, heading or table row that is prose."""
+    position, fence, open_at = 0, "", -1
+    in_list, after_blank = False, True
+    for line in answer.splitlines(keepends=True):
+        start, end = position, position + len(line)
+        position = end
+        body = line.rstrip("\r\n")
+        mark = _FENCE.match(body)
+        if fence:
+            closes = body.strip()
+            if closes and set(closes) == {fence[0]} and len(closes) >= len(fence):
+                fence = ""
+            continue
+        indented = body.startswith(("    ", "\t")) and after_blank and not in_list
+        prose = not (mark or _QUOTE.match(body) or indented or not body.strip())
+        starts_new = not prose or _ITEM.match(body) or _HEADING.match(body) or _TABLE.match(body)
+        if open_at >= 0 and starts_new:
+            yield open_at, start, False
+            open_at = -1
+        if mark:
+            fence = mark["fence"]
+        after_blank = not body.strip() or (indented and after_blank)
+        in_list = bool(_ITEM.match(body)) or (in_list and (not body.strip() or body.startswith(" ")))
+        if not prose:
+            continue
+        if _TABLE.match(body):
+            yield start, start + len(body), True
+        elif _HEADING.match(body):
+            yield start, start + len(body), False
+        elif open_at < 0:
+            item = _ITEM.match(body)
+            open_at = start + (item.end() if item else 0)
+    if open_at >= 0:
+        yield open_at, len(answer), False
+
+
+def _cells(answer: str, start: int, end: int) -> Iterator[Sentence]:
+    row = _masked(answer[start:end])
+    if set(row) <= set("|-: \t"):
+        return
+    offset = 0
+    for cell in row.split("|"):
+        yield from _split(answer, start + offset, start + offset + len(cell))
+        offset += len(cell) + 1
+
+
+def _masked(text: str) -> str:
+    """The same text, as long, with the inside of code and quotations blanked so that it ends no sentence."""
+    for pattern in (_INLINE_CODE, _QUOTED):
+        text = pattern.sub(lambda match: match[0][0] + "x" * (len(match[0]) - 2) + match[0][-1], text)
+    return text
+
+
+def _split(answer: str, start: int, end: int) -> Iterator[Sentence]:
+    block = _masked(answer[start:end])
+    begin = 0
+    for match in _END.finditer(block):
+        if _ABBREVIATION.search(block[begin : match.end()]) and match.end() < len(block.rstrip()):
+            continue
+        stop = match.end()
+        while stop < len(block) and block[stop] in _CLOSERS:
+            stop += 1
+        yield from _sentence(answer, start + begin, start + stop)
+        begin = stop
+    yield from _sentence(answer, start + begin, end)
+
+
+def _sentence(answer: str, start: int, end: int) -> Iterator[Sentence]:
+    text = answer[start:end]
+    stripped = text.strip()
+    if not any(character.isalnum() for character in stripped):
+        return
+    start += len(text) - len(text.lstrip())
+    yield Sentence(stripped, start, start + len(stripped))
+
+
+def plain(sentence: str) -> str:
+    """A sentence for reading: lower case, one line, inline code and quotations as tokens, emphasis and links removed."""
+    text = _INLINE_CODE.sub(lambda match: f" {_token(match['inner'])} ", sentence)
+    text = _QUOTED.sub(" ⟦quote⟧ ", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=[^\W_])_{1,3}(?!\w)", "", text.replace("’", "'"))
+    text = re.sub(r"[✅✔✓☑🎉🟢]️?", " ", text)
+    return " ".join(text.lower().split())
+
+
+_TEST_WORDS = re.compile(r"(?:^|[\s/:_-])(?:tests?|check|pytest|py\.test|unittest|ctest|jest|vitest|mocha|rspec|phpunit|tox|nox|prove)(?:$|[\s./:_-])")
+_LINT_WORDS = re.compile(r"(?:^|[\s/:])(?:lint|ruff|mypy|eslint|clippy|flake8|pylint|pyright|vet|shellcheck|golangci-lint|black|prettier|fmt)(?:$|[\s:])")
+_BUILD_WORDS = re.compile(r"^(?:make|cmake|ninja|meson|bazel|tsc|gcc|cc|clang|bitbake)\b|\b(?:build|compile|assemble)\b")
+
+
+def _token(code: str) -> str:
+    """What a piece of inline code is, by its first words."""
+    text = code.strip().lower()
+    if re.fullmatch(r"[\w.:]+\([^()]*\)", text):
+        return "⟦call⟧"
+    if re.search(r"\b(?:clean|distclean)\b", text):
+        return "⟦clean⟧"
+    if _LINT_WORDS.search(text):
+        return "⟦lint⟧"
+    if re.fullmatch(r"\w+|.*[{}=;<>].*", text) and text not in ("pytest", "ctest", "tox", "jest", "make", "tsc", "mocha", "vitest", "nox"):
+        return "⟦code⟧" if not text.startswith("test_") else text
+    if _TEST_WORDS.search(text) and not re.fullmatch(r"[\w/.-]+\.\w{1,4}|[\w.-]+/", text):
+        return "⟦test⟧"
+    if _BUILD_WORDS.search(text) and "/" not in text.split()[0]:
+        return "⟦build⟧"
+    if re.match(r"^\.{0,2}/|^(?:python3?|node|bash|sh|ruby|perl) ", text):
+        return "⟦program⟧"
+    return "⟦code⟧"
