@@ -13,7 +13,7 @@ from spear.agent.tools.globs import IgnoreRules, selector
 from spear.agent.tools.search_engine import BadPattern, Deadline, Query, Row, Spot
 
 _LARGEST = 64 << 20
-_WIDTH = 500
+_WIDTH = 4_000
 _POSIX = {
     "alpha": "^\\W\\d_", "digit": "0-9", "alnum": "^\\W_", "upper": "A-Z", "lower": "a-z", "space": r"\s",
     "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9A-Fa-f", "word": r"\w", "blank": r" \t",

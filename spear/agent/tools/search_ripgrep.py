@@ -16,7 +16,15 @@ from spear.agent.tools.search_engine import BadPattern, Deadline, Query, Row, Se
 _ROW = re.compile(rb"(\d+)([:-])(.*)", re.DOTALL)
 _COLUMNS = 4_000
 _LINE = 64 << 10
-_COMMON = ("--no-config", "--color=never", "--no-messages", "--no-require-git", "--no-ignore-global", "--sort=path")
+_COMMON = (
+    "--no-config",
+    "--color=never",
+    "--no-messages",
+    "--no-require-git",
+    "--no-ignore-global",
+    "--glob=!.git",
+    "--sort=path",
+)
 
 
 class Ripgrep:
@@ -86,7 +94,7 @@ class Ripgrep:
             _raise_for(status, problems.read(4000).decode("utf-8", "replace"))
 
 
-_EVERYTHING = ("--no-ignore", "--hidden", "--glob=!.git")
+_EVERYTHING = ("--no-ignore", "--hidden")
 
 
 def _search(query: Query) -> list[str]:
