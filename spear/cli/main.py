@@ -1,0 +1,88 @@
+"""`spear-chat`: reads the command line, calls what was asked for, turns every error into one sentence and a status.
+
+Only the parser is imported here: what a command needs is imported when it is that command's turn, so that `--version`,
+`--help`, `doctor` and completion start fast (spec 9.1).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from spear.cli.arguments import PROGRAM, parse
+from spear.cli.subcommands import WIRED, run_subcommand
+from spear.errors import Interrupted, SpearError, UsageError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; the exit status of spec 1.3."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    state = ""
+    try:
+        parsed = parse(words, WIRED)
+        state = str(getattr(parsed, "state_dir", None) or os.environ.get("SPEAR_STATE_DIR") or "")
+        return _dispatch(parsed)
+    except SystemExit as exit_:  # --help and --version
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except SpearError as error:
+        _say(str(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        _say(str(Interrupted()))
+        return Interrupted.exit_status
+    except BrokenPipeError:
+        _forget_stdout()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last handler: a defect becomes one line, a log and status 1
+        from spear.cli.defects import report
+
+        _say(report(error, state))
+        return 1
+
+
+def _dispatch(parsed: argparse.Namespace) -> int:
+    if parsed.command:
+        return run_subcommand(parsed)
+    if parsed.demo:
+        from spear.cli.demonstration import run_demo
+
+        return run_demo(parsed)
+    if parsed.print is not None:
+        from spear.cli.one_shot import run_one_shot
+
+        return run_one_shot(parsed, os.environ, _launch_directory())
+    for flag, given in (("--explain", parsed.explain), ("--stdin", parsed.stdin), ("--output", parsed.output)):
+        if given:
+            raise UsageError(f"{flag} goes with -p", hint=f'{PROGRAM} -p "…" {flag}')
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the chat needs a terminal", hint=f'run one turn with {PROGRAM} -p "…"')
+    from spear.cli.repl.main import run_repl
+
+    return run_repl(parsed, os.environ, _launch_directory())
+
+
+def _launch_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the launch directory is gone", hint="cd to an existing directory") from error
+
+
+def _say(text: str) -> None:
+    try:
+        print(f"{PROGRAM}: {text}", file=sys.stderr)
+    except BrokenPipeError:
+        _forget_stdout()
+
+
+def _forget_stdout() -> None:
+    """Nobody reads any more: keep the interpreter from complaining about it while it exits."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""One turn and out: `-p`, its three outputs, its exit status (spec 1.3). stdout carries only the answer or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from spear.cli.application import Application, Invocation
+from spear.cli.display.end_block import end_block
+from spear.cli.display.filtering import clean
+from spear.cli.display.tool_lines import called, finished
+from spear.cli.resuming import resumed
+from spear.cli.settings import load
+from spear.cli.signals import Stopping
+from spear.control.controller import FinishedTurn
+from spear.errors import UsageError
+from spear.events.names import EventName, Stop, Verdict
+from spear.events.stream import Event, Live, LiveKind, Sink
+from spear.host.consent import NOBODY_TO_ASK
+
+_LARGEST_ATTACHMENT = 1 << 20
+
+
+def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
+    """Run the turn that `-p` asks for; the exit status of spec 1.3. Raises SpearError for what keeps it from starting."""
+    output = parsed.output or "text"
+    loaded = load(parsed, environ, cwd)
+    request = _request(parsed)
+    attachment = _stdin() if parsed.stdin else ""
+    resume = resumed(parsed, loaded.settings, environ, cwd)
+    app = Application(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
+    for notice in app.notices:
+        _diagnose(notice)
+    if parsed.explain:
+        print(json.dumps({"request": request, **app.explain(request)}, ensure_ascii=False, indent=2))
+        app.close()
+        return 0
+    with Stopping() as stopping:
+        try:
+            done = app.run_turn(request, sink=_sink(output), cancelled=stopping.cancelled, attachment=attachment)
+        finally:
+            app.close()
+    _print(done, output)
+    return exit_status(done, stopping.status)
+
+
+def exit_status(done: FinishedTurn, signalled: int = 0) -> int:
+    """The status a script acts on (spec 1.3)."""
+    result = done.result
+    match result.stop.reason:
+        case Stop.ENDPOINT_ERROR:
+            return 75
+        case Stop.INTERRUPTED:
+            return signalled or 130
+        case Stop.CONFINEMENT_UNAVAILABLE:
+            return 6
+        case Stop.ANSWERED:
+            if any(refusal.code == NOBODY_TO_ASK for refusal in result.refusals):
+                return 4
+            return 3 if result.verdict is Verdict.UNVERIFIED else 0
+        case _:
+            return 4
+
+
+def _request(parsed: argparse.Namespace) -> str:
+    text: str = _stdin() if parsed.print == "-" else parsed.print
+    if not text.strip():
+        raise UsageError("the request is empty", hint='say what to do: spear-chat -p "…"')
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _stdin() -> str:
+    """What is piped in, bounded. A terminal is not read: nobody would know that it is waiting."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("nothing is piped in", hint="pipe the text in, or give it as an argument")
+    data = sys.stdin.buffer.read(_LARGEST_ATTACHMENT + 1)
+    if len(data) > _LARGEST_ATTACHMENT:
+        raise UsageError("more than 1 MiB is piped in", hint="write it to a file of the workspace and name the file")
+    return data.decode("utf-8", "replace")
+
+
+def _sink(output: str) -> Sink:
+    if output == "stream-json":
+        return _stream_json
+    return _progress if sys.stderr.isatty() else _quiet
+
+
+def _quiet(_: Event | Live) -> None:
+    """Nothing is shown while the turn runs."""
+
+
+def _progress(item: Event | Live) -> None:
+    if not isinstance(item, Event):
+        return
+    if item.name is EventName.TOOL_CALLED:
+        _diagnose(called(item.data), end=" ")
+    elif item.name in (EventName.TOOL_FINISHED, EventName.TOOL_REFUSED):
+        print(finished(item.data), file=sys.stderr, flush=True)
+
+
+def _stream_json(item: Event | Live) -> None:
+    if isinstance(item, Event):
+        row = {"event": item.name.value, "turn": item.turn, "data": dict(item.data)}
+    elif item.kind is LiveKind.TEXT:
+        row = {"event": "text", "data": item.text}
+    else:
+        return
+    print(json.dumps(row, ensure_ascii=True, default=str), flush=True)
+
+
+def _print(done: FinishedTurn, output: str) -> None:
+    result = done.result
+    if output == "text":
+        if result.answer.strip():
+            print(clean(result.answer))
+        block = end_block(result)
+        if block:
+            _diagnose(block)
+    else:
+        document = result.model_dump(mode="json", by_alias=True)
+        print(json.dumps(document, ensure_ascii=output == "stream-json"), flush=True)
+    if done.failure is not None:
+        hint = f" — {done.failure.hint}" if done.failure.hint else ""
+        _diagnose(f"spear-chat: {done.failure.message}{hint}")
+
+
+def _diagnose(text: str, end: str = "\n") -> None:
+    print(clean(text), file=sys.stderr, flush=True, end=end)
