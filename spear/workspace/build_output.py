@@ -24,8 +24,8 @@ _BESIDE = {
     "target": ("Cargo.toml", "pom.xml", "build.sbt", "project.clj"),
     "build": (
         "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "build.gradle", "build.gradle.kts",
-        "setup.py", "setup.cfg", "pyproject.toml", "package.json", "Cargo.toml", "BUILD.gn", "SConstruct", "pubspec.yaml",
-        "CMakePresets.json", "configure.ac", "build.zig", "Package.swift", "wscript",
+        "setup.py", "setup.cfg", "pyproject.toml", "package.json", "Cargo.toml", "BUILD.gn", "SConstruct",
+        "pubspec.yaml", "CMakePresets.json", "configure.ac", "build.zig", "Package.swift", "wscript",
     ),
     "dist": ("package.json", "setup.py", "pyproject.toml", "setup.cfg", "Makefile"),
     "out": ("build.gradle", "CMakeLists.txt", "Makefile", "package.json", "BUILD.gn", "build.ninja"),
@@ -41,28 +41,30 @@ _BESIDE = {
 _INSIDE = ("CMakeCache.txt", "pyvenv.cfg", ".ninja_log", "meson-info", "CACHEDIR.TAG")
 _NAMED_DIRECTORY = re.compile(r"cmake-build-.+|.+\.egg-info|.+\.dSYM|bazel-.+|.+\.xcuserdatad")
 _NAMED_FILE = re.compile(
-    r".+\.(o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|mod|elf|pyc|pyo|class|gcda|gcno|gcov|profraw|profdata|rlib|rmeta|beam|"
+    r".+\.(o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|elf|pyc|pyo|class|gcda|gcno|gcov|profraw|profdata|rlib|rmeta|beam|"
     r"hi|cmi|cmo|cmx|cmxa|cmt|cmti|gch|pch|ilk|pdb|tsbuildinfo|swp|swo|swn|stackdump|dwo|su|whl)|.+\.so\.[0-9.]+|.+~|"
-    r"\.#.+|#.+#|a\.out|core(\.[0-9]+)?|vgcore\.[0-9]+|gmon\.out|\.DS_Store|Thumbs\.db|\.coverage(\..+)?|coverage\.xml|"
+    r"\.#.+|#.+#|a\.out|vgcore\.[0-9]+|gmon\.out|\.DS_Store|Thumbs\.db|\.coverage(\..+)?|coverage\.xml|"
     r"\.ninja_(log|deps)|config\.(log|status)|\.eslintcache|\.stylelintcache|\.phpunit\.result\.cache|4913|nohup\.out|"
     r"\.spear-write-[0-9a-f]+"
 )
 _MAGIC = (
-    b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"MZ\x90\0",
+    b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf",
+    b"MZ\x90\0",
 )  # fmt: skip
 _DEPENDENCIES = (".c", ".cc", ".cpp", ".cxx", ".C", ".S", ".s", ".rs", ".o", ".m", ".mm")
 
 
 def is_output_directory(root: Path, relative: str) -> bool:
-    """Whether this directory is where a build or tool puts what it makes, by its name beside a build file or by what
-    such a tool leaves inside.
-    """
+    """Whether this directory is where a build or tool puts what it makes, by its name, beside a build file or alone."""
     parent, _, name = relative.rpartition("/")
     if _NAMED_DIRECTORY.fullmatch(name):
         return True
     beside = _BESIDE.get(name, ())
-    if beside and any(_present(root / parent, pattern) for pattern in beside):
-        return True
+    return any(_present(root / parent, pattern) for pattern in beside)
+
+
+def bears_output_mark(root: Path, relative: str) -> bool:
+    """Whether a build or tool has left its mark in this directory (a CMake cache, a virtual environment…)."""
     return any((root / relative / inside).exists() for inside in _INSIDE)
 
 
@@ -71,8 +73,8 @@ def is_output_file(root: Path, relative: str, at: Path) -> bool:
     parent, _, name = relative.rpartition("/")
     if _NAMED_FILE.fullmatch(name):
         return True
-    stem, suffix = os.path.splitext(name)
-    if suffix == ".d":
+    stem, dot, suffix = name.rpartition(".")
+    if dot and suffix == "d":
         # A dependency list lies beside what it was made from; a D source does not.
         return any((root / parent / (stem + other)).exists() for other in _DEPENDENCIES)
     return _is_program(at)

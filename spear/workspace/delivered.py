@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from spear.workspace.build_output import CACHE_DIRECTORIES, is_output_directory, is_output_file
+from spear.workspace.build_output import CACHE_DIRECTORIES, bears_output_mark, is_output_directory, is_output_file
 from spear.workspace.git_layout import git_layout, git_part
 
 _GIT = (
@@ -40,9 +40,16 @@ class DeliveredSource:
         self._tracked_directories: frozenset[str] = frozenset()
         self._sealed = False
 
-    def seal(self) -> None:
-        """No `.gitignore` that has not been read by now counts any more."""
+    def seal(self, directories: Iterable[str] = ()) -> None:
+        """Read the `.gitignore` of these directories now; none that has not been read by then counts any more."""
+        for directory in ("", *directories):
+            self._spec(directory)
         self._sealed = True
+
+    def prunable_names(self) -> tuple[str, ...]:
+        """Names of cache directories in which nothing is tracked, so that a walk need not enter any of them."""
+        used = {name for path in self._tracked_parents() for name in path.split("/")}
+        return tuple(sorted(CACHE_DIRECTORIES - used))
 
     def is_delivered(self, relative: str, at: Path | None = None) -> bool:
         """Whether the file at `relative` is delivered source. `at` is where its content is now, when that is not in
@@ -95,6 +102,7 @@ class DeliveredSource:
             and not any(relative == d or relative.startswith(d + "/") for d in self._declared)
             and not self._ignored(relative, name, parent, directory=True)
             and not is_output_directory(self._root, relative)
+            and not (bears_output_mark(self._root, relative) and relative not in self._tracked_parents())
         )
         self._directories[relative] = delivered
         return delivered
@@ -132,7 +140,7 @@ class DeliveredSource:
         return self._specs[directory]
 
     def _wide(self) -> tuple[GitIgnoreSpec, ...]:
-        """Rules from above the root, nearest first: the repository's outer directories, its exclude file, the user's."""
+        """Rules that lie in no directory of the root: of outer directories, the exclude file, the user's."""
         if self._global is None:
             found = []
             if self._top is not None:
