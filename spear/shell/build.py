@@ -260,6 +260,10 @@ class Builder:
             assignments=(*shape.assignments, *inherited),
             cwd=cwd,
         )
+        body = state.functions.get(simple.name or "") if not simple.wrappers else None
+        if body is not None:
+            called = self._call(body, simple.argv[1:], state) or Script((_unknown(simple),))
+            return replace(simple, nested=called, function=True)
         nested = self._nested(simple, state, given)
         if not bare.names or bare.names == ("builtin",) or bare.names == ("command",):
             apply_builtin(simple.argv, state)
@@ -268,9 +272,6 @@ class Builder:
     def _nested(self, simple: Simple, state: ShellState, given: StandardInput) -> Script | None:
         inside = state.copy()
         inside.cwd = simple.cwd
-        body = state.functions.get(simple.name or "") if simple.argv and not simple.wrappers else None
-        if body is not None:
-            return self._call(body, simple.argv[1:], state) or Script((_unknown(simple),))
         carried = [
             HandedOn(word.value)
             for name, word in simple.assignments

@@ -28,7 +28,7 @@ from spear.shell.tools.call import Write, WriteKind
 from spear.shell.tools.registry import read_call
 
 _STREAMS = re.compile(
-    r"/dev/(?:null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd/\d+|(?:tcp|udp)/.*)"
+    r"/dev/(?:null|zero|full|stdin|stdout|stderr|random|urandom|fd/\d+|(?:tcp|udp)/.*)"
     r"|/proc/(?:self|\$\$|\d+|thread-self)/fd/\d+"
 )
 
@@ -75,7 +75,7 @@ def effects(script: Script) -> Effects:
             destinations.extend(_redirected(simple.redirects, simple.cwd, simple.name or ""))
             reading = read_call(simple)
             destinations.extend(_written(write, simple) for write in reading.writes if not _is_stream(write.target))
-            if reading.opaque:
+            if reading.opaque or any(_evaluates(word) for _, word in simple.assignments):
                 opaque.append(simple.name or "")
         elif compound is not None:
             destinations.extend(_redirected(compound.redirects, compound.cwd, compound.name or compound.kind.value))
@@ -113,6 +113,11 @@ def _walk(script: Script) -> Iterator[tuple[Simple | None, Compound | None]]:
                 yield None, node
                 inner = [*node.substitutions, *node.parts]
                 waiting.extend(reversed([n for part in inner for n in part.statements]))
+
+
+def _evaluates(word: Word | None) -> bool:
+    """Whether a value runs a command once arithmetic reads it: `a[$(…)]`."""
+    return word is not None and word.value is not None and ("[$(" in word.value or "[`" in word.value)
 
 
 def _is_stream(word: Word) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import pairwise
 
 from spear.shell.quoting import ansi_c
 from spear.shell.syntax import Compound, Node, Pipeline, Script, Simple, Word
@@ -43,23 +42,43 @@ def printed_names(node: Node) -> tuple[Word, ...] | None:
     return tuple(Word(item, item) for item in re.split(r"[\s\0]+", text) if item)
 
 
+_FIND_VALUED = frozenset({"-name", "-iname", "-type", "-maxdepth", "-mindepth", "-fprint", "-fprint0", "-fls"})
+_FIND_PLAIN = frozenset({"-delete", "-print", "-print0", "-ls", "-depth", "-d", "-H", "-L", "-P", "-xdev", "-mount"})
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+
 def found_names(words: tuple[Word, ...]) -> Word:
-    """The names `find` passes on, as one pattern word: its starting point and its `-name`."""
+    """The names `find` passes on, as one pattern word: its starting point and its `-name`.
+
+    Unknown when any other test narrows them further than a pattern can say.
+    """
+    nobody_knows = Word(None, "{}")
     values = [word.value for word in words]
-    if any(value is None for value in values):
-        return Word(None, "{}")
     starts: list[str] = []
-    for value in values:
-        if value is None or value.startswith(("-", "(", "!")):
-            break
-        starts.append(value)
+    index, name = 0, "*"
+    while index < len(values):
+        value = values[index]
+        index += 1
+        if value is None:
+            return nobody_knows
+        if value in _FIND_RUNS:
+            while index < len(values) and values[index] not in (";", "+"):
+                index += 1
+            index += 1
+        elif value in _FIND_VALUED or value == "-fprintf":
+            given = values[index] if index < len(values) else None
+            if value in ("-name", "-iname"):
+                if given is None:
+                    return nobody_knows
+                name = given
+            index += 2 if value == "-fprintf" else 1
+        elif not value.startswith(("-", "(", ")", "!", ",")):
+            starts.append(value)
+        elif value not in _FIND_PLAIN:
+            return nobody_knows
     if len(starts) > 1:
-        return Word(None, "{}")
+        return nobody_knows
     start = starts[0] if starts else "."
-    name = "*"
-    for option, value in pairwise(values):
-        if option in ("-name", "-iname") and value is not None:
-            name = value
     return Word(f"{start.rstrip('/') or '/'}/**/{name}", "{}", glob=True)
 
 

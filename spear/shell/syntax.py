@@ -51,6 +51,8 @@ class Simple:
     runs in, relative to the script's start ("" is the start), or None once it cannot be known (`cd "$x"`).
     `nested` is where a wrapper hands on a script: `sh -c`, `eval`, a here-document to a shell.
     `substitutions` are scripts run while its words are expanded: `$()`, backticks, `<()`, `>()`.
+    `heredoc` is the text of a here-document or here-string, None when there is none or it cannot be known.
+    `function` says that the name is a function the script defined; `nested` is then its body as this call runs it.
     """
 
     words: tuple[Word, ...]
@@ -64,6 +66,7 @@ class Simple:
     nested: Script | None = None
     substitutions: tuple[Script, ...] = ()
     heredoc: str | None = None
+    function: bool = False
 
     @property
     def name(self) -> str | None:

@@ -17,6 +17,8 @@ from spear.shell.state import Known, ShellState
 from spear.shell.syntax import Word
 
 Json = dict[str, Any]
+PIPE_NAME = "/dev/fd/63"
+"""What a process substitution looks like to the command that is given it: a descriptor, never a file."""
 
 
 class Expander:
@@ -82,6 +84,9 @@ class Expander:
             case "CmdSubst":
                 text = self._substitute(part, state)
                 return [Run("", Kind.UNKNOWN) if text is None else Run(text, Kind.EXPANDED)]
+            case "ProcSubst":
+                self._collect(part, state)
+                return [Run(PIPE_NAME, Kind.QUOTED)]
             case "ExtGlob":
                 return [Run("*", Kind.LITERAL)]
             case _:
@@ -199,8 +204,12 @@ def _split(text: str, separators: str) -> list[str]:
 
 def _word(runs: Sequence[Run], raw: str) -> Word:
     glob = any(
-        run.kind is Kind.PATTERN or (run.kind in (Kind.LITERAL, Kind.EXPANDED) and any(c in run.text for c in "*?["))
-        for run in runs
+        run.kind is Kind.PATTERN or (run.kind in (Kind.LITERAL, Kind.EXPANDED) and is_pattern(run.text)) for run in runs
     )
     text = "".join(run.text for run in runs)
-    return Word(text, raw, glob and any(character in text for character in "*?["))
+    return Word(text, raw, glob and is_pattern(text))
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a shell would take `text` for a pattern: `*`, `?` or a bracket that closes."""
+    return "*" in text or "?" in text or ("[" in text and "]" in text[text.index("[") + 2 :])

@@ -87,7 +87,9 @@ def _rsync(call: Call) -> Reading:
     target = options.operands[-1]
     if not _is_remote(target):
         tree = options.has("-a", "-r", "--archive", "--recursive", "--delete")
-        writes.append(Write(target, into=base_names(options.operands[:-1]), tree=tree, directory=tree))
+        contents = any((word.value or "").endswith("/") for word in options.operands[:-1])
+        names = () if contents else base_names(options.operands[:-1])
+        writes.append(Write(target, into=names, tree=tree, directory=tree))
     if options.has("--remove-source-files"):
         writes.extend(Write(word, WriteKind.DELETE) for word in options.operands[:-1])
     return Reading(tuple(writes), opaque=options.has("-e", "--rsh", "--rsync-path"))

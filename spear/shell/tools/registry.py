@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Mapping
 
 from spear.shell.handed_on import SHELLS
@@ -22,7 +24,7 @@ from spear.shell.tools import (
     scripts,
     sed,
 )
-from spear.shell.tools.call import NOTHING, OPAQUE, Call, Reading, Tool, Write, Writes, literal
+from spear.shell.tools.call import NOTHING, OPAQUE, Call, Reading, Tool, Write, Writes, literal, names
 
 TOOLS: Mapping[str, Tool] = {
     **readers.TABLE,
@@ -43,16 +45,30 @@ TOOLS: Mapping[str, Tool] = {
 _WRAPPER_OUTPUTS: Mapping[str, str] = {"strace": "-o", "ltrace": "-o", "time": "-o", "valgrind": "--log-file"}
 
 
+_SYSTEM_DIRECTORY = re.compile(r"(?:/proc/self/root)?(?:/usr(?:/local)?)?/s?bin")
+_LOADS_CODE = names("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PYTHONSTARTUP PERL5OPT RUBYOPT NODE_OPTIONS PATH")
+
+
 def read_call(simple: Simple) -> Reading:
     """What a simple command does by its own arguments, wrappers included, redirections and nested scripts not."""
-    if not simple.argv:
+    if not simple.argv or simple.function:
         return NOTHING
-    name = simple.name
-    if name is None or simple.argv[0].glob:
+    first = simple.argv[0]
+    if simple.name is None or first.value is None:
         return OPAQUE
-    reading = _program(Call(name, simple.argv[1:], simple.heredoc), simple)
-    wrapped = _wrapper_outputs(simple)
-    return reading if not wrapped else Reading((*wrapped, *reading.writes), reading.opaque)
+    directory, slash, _ = first.value.rpartition("/")
+    strange = bool(slash) and not _SYSTEM_DIRECTORY.fullmatch(directory)
+    loads = any(name in _LOADS_CODE for name, _ in simple.assignments)
+    called = _matching(simple.name) if first.glob else (simple.name,)
+    readings = [_program(Call(name, simple.argv[1:], simple.heredoc), simple) for name in called]
+    writes = [write for reading in readings for write in reading.writes]
+    opaque = strange or loads or first.glob or any(reading.opaque for reading in readings)
+    return Reading((*_wrapper_outputs(simple), *writes), opaque)
+
+
+def _matching(name: str) -> tuple[str, ...]:
+    """Programs a pattern in the place of a command name may stand for."""
+    return tuple(sorted(fnmatch.filter(TOOLS, name)))[:8]
 
 
 def _program(call: Call, simple: Simple) -> Reading:
@@ -61,20 +77,16 @@ def _program(call: Call, simple: Simple) -> Reading:
     if python.NAMES.fullmatch(call.name):
         return python.read_python(call)
     tool = TOOLS.get(call.name) or scripts.TABLE.get(scripts.bare_name(call.name))
-    if tool is None:
-        return NOTHING if simple.nested is not None and call.name not in _UNREAD else OPAQUE
-    return tool(call)
-
-
-_UNREAD = frozenset({"make", "gmake", "man"})
+    return OPAQUE if tool is None else tool(call)
 
 
 def _shell(call: Call, simple: Simple) -> Reading:
     """A shell is clear where its script was read, and opaque where the script is a file or unknown."""
-    if simple.nested is not None:
+    options = read_options(call.words, "-o -O +o +O --rcfile --init-file", stop_early=True)
+    if options.has("-n", "--version", "--help"):
         return NOTHING
-    options = read_options(call.words, "-o -O", stop_early=True)
-    return NOTHING if options.has("-n", "--version", "--help") else OPAQUE
+    inline = options.has("-c", "-s") or not options.operands
+    return NOTHING if inline and simple.nested is not None and not options.has("-i", "--rcfile") else OPAQUE
 
 
 def _wrapper_outputs(simple: Simple) -> tuple[Write, ...]:
