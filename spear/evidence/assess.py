@@ -210,7 +210,7 @@ def _members(
     groups: dict[tuple[int, ...], tuple[bool, int]] = {}
     for leaf in leaves(script):
         standing = known.get(leaf.path)
-        if not isinstance(standing, OneFailed) or leaf.calls_function or leaf.simple.nested is not None:
+        if not isinstance(standing, OneFailed) or leaf.simple.nested is not None:
             continue
         if is_harmless(leaf.simple):
             continue

@@ -10,7 +10,7 @@ from spear.evidence.status import is_harmless
 from spear.evidence.tree import Enclosing, Leaf, leaves
 from spear.shell.syntax import Script
 
-_READERS = LOOKS | frozenset("sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg".split())
+_READERS = LOOKS | frozenset("grep head tail wc diff sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg".split())
 _OUT_OF_SEQUENCE = frozenset({Enclosing.BACKGROUND, Enclosing.LOOP, Enclosing.CONDITIONAL})
 
 
@@ -44,7 +44,7 @@ def _may_change(leaf: Leaf, facts: ProjectFacts, start: str) -> bool:
     simple = leaf.simple
     if any(redirect.writes and redirect.target.value != "/dev/null" for redirect in simple.redirects):
         return True
-    if leaf.calls_function or simple.nested is not None or is_harmless(simple):
+    if simple.nested is not None or is_harmless(simple):
         return False
     if simple.name in _READERS:
         return simple.name == "find" and any(word.value in ("-delete", "-exec") for word in simple.argv)

@@ -6,13 +6,14 @@ the tree to every simple command; where the structure loses them, the reason is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from spear.evidence.kinds import CheckCode
-from spear.evidence.printed_status import printed_status
-from spear.evidence.tree import Functions, Path, functions_of, without
+from spear.evidence.printed_status import Printed, printed_status
+from spear.evidence.tree import Path
 from spear.shell.syntax import AndOr, Background, Compound, CompoundKind, Connector, Node, Pipeline, Script, Simple
 
 
@@ -58,7 +59,7 @@ class _Reader:
     output: str
 
     def script(
-        self, script: Script, path: Path, end: Standing, pipes: tuple[int, ...], options: _Options, functions: Functions
+        self, script: Script, path: Path, end: Standing, pipes: tuple[int, ...], options: _Options
     ) -> Iterator[tuple[Path, Standing]]:
         """Carry a script's own status back to its statements."""
         statements = _until_exit(script.statements)
@@ -69,16 +70,16 @@ class _Reader:
                 given, own = self._last(statements, path, end, options), pipes
             else:
                 given, own = self._earlier(statements, index, path, end, options), ()
-            stage = printed_status(statements, index, self.output)
+            stage = printed_status(statements, index, self.output) or _exit_of_stage(statements, index, end)
             if stage is not None and stage.stage is not None and isinstance(statement, Pipeline):
-                yield from self._one_stage(statement, (*path, index), stage.stage, Known(stage.code, True), functions)
+                yield from self._one_stage(statement, (*path, index), stage.stage, Known(stage.code, True))
                 continue
             if stage is not None and not (index == last and isinstance(given, Known)):
                 given = Known(stage.code, True)
-            yield from self.node(statement, (*path, index), given, own, options, functions)
+            yield from self.node(statement, (*path, index), given, own, options)
         for index in range(len(statements), len(script.statements)):
             not_run = Lost(CheckCode.DID_NOT_RUN)
-            yield from self.node(script.statements[index], (*path, index), not_run, (), options, functions)
+            yield from self.node(script.statements[index], (*path, index), not_run, (), options)
 
     def _last(self, statements: tuple[Node, ...], path: Path, end: Standing, options: _Options) -> Standing:
         if not options.errexit or not isinstance(end, Known) or end.passed:
@@ -102,56 +103,54 @@ class _Reader:
         return OneFailed(end.code, path)
 
     def node(
-        self, node: Node, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options, functions: Functions
+        self, node: Node, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options
     ) -> Iterator[tuple[Path, Standing]]:
         """Carry a node's status back to the simple commands in it."""
         match node:
             case Simple():
-                yield from self._simple(node, path, given, options, functions)
+                yield from self._simple(node, path, given, options)
             case Pipeline():
-                yield from self._pipeline(node, path, given, pipes, options, functions)
+                yield from self._pipeline(node, path, given, pipes, options)
             case AndOr():
                 left, right, right_pipes = _sides(node, path, given, pipes)
-                yield from self.node(node.left, (*path, 0), left, (), options, functions)
-                yield from self.node(node.right, (*path, 1), right, right_pipes, options, functions)
+                yield from self.node(node.left, (*path, 0), left, (), options)
+                yield from self.node(node.right, (*path, 1), right, right_pipes, options)
             case Background():
-                yield from self.node(node.body, (*path, 0), Lost(CheckCode.BACKGROUND), (), options, functions)
+                yield from self.node(node.body, (*path, 0), Lost(CheckCode.BACKGROUND), (), options)
             case Compound():
-                yield from self._compound(node, path, given, pipes, options, functions)
+                yield from self._compound(node, path, given, pipes, options)
             case _:
                 assert_never(node)
 
     def _simple(
-        self, simple: Simple, path: Path, given: Standing, options: _Options, functions: Functions
+        self, simple: Simple, path: Path, given: Standing, options: _Options
     ) -> Iterator[tuple[Path, Standing]]:
         if {"nohup", "setsid", "disown"} & set(simple.wrappers):
             given = Lost(CheckCode.BACKGROUND)
         yield path, given
-        body = functions.get(simple.name or "")
-        if body is not None:
-            yield from self.script(body, (*path, 0), given, (), options, without(functions, simple.name or ""))
-        elif simple.nested is not None:
-            yield from self.script(simple.nested, (*path, 0), given, (), _options_of_shell(simple), functions)
+        if simple.nested is not None:
+            inner_options = options if simple.function else _options_of_shell(simple)
+            yield from self.script(simple.nested, (*path, 0), given, (), inner_options)
         assigns = not simple.words and len(simple.substitutions) == 1
         for index, substitution in enumerate(simple.substitutions, start=1):
             inner = given if assigns else given if _never(given) else Lost()
-            yield from self.script(substitution, (*path, index), inner, (), _Options(), functions)
+            yield from self.script(substitution, (*path, index), inner, (), _Options())
 
     def _pipeline(
-        self, node: Pipeline, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options, functions: Functions
+        self, node: Pipeline, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options
     ) -> Iterator[tuple[Path, Standing]]:
         for index, standing in enumerate(_stages(node, path, given, pipes, options)):
-            yield from self.node(node.stages[index], (*path, index), standing, (), options, functions)
+            yield from self.node(node.stages[index], (*path, index), standing, (), options)
 
     def _one_stage(
-        self, node: Pipeline, path: Path, stage: int, known: Known, functions: Functions
+        self, node: Pipeline, path: Path, stage: int, known: Known
     ) -> Iterator[tuple[Path, Standing]]:
         for index, inner in enumerate(node.stages):
             standing: Standing = known if index == stage and not node.negated else Lost()
-            yield from self.node(inner, (*path, index), standing, (), _Options(), functions)
+            yield from self.node(inner, (*path, index), standing, (), _Options())
 
     def _compound(
-        self, node: Compound, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options, functions: Functions
+        self, node: Compound, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options
     ) -> Iterator[tuple[Path, Standing]]:
         if node.kind is CompoundKind.FUNCTION:
             return
@@ -163,9 +162,9 @@ class _Reader:
                 inner = pipes if node.kind is CompoundKind.BRACE else ()
             elif node.kind is CompoundKind.IF and index == 0:
                 standing = _condition(node, given)
-            yield from self.script(part, (*path, index), standing, inner, options, functions)
+            yield from self.script(part, (*path, index), standing, inner, options)
         for index, part in enumerate(node.substitutions, start=len(node.parts)):
-            yield from self.script(part, (*path, index), Lost(), (), _Options(), functions)
+            yield from self.script(part, (*path, index), Lost(), (), _Options())
 
 
 def standings(script: Script, exit_code: int | None, pipe_status: tuple[int, ...], output: str = "") -> Mapping[Path, Standing]:
@@ -175,7 +174,7 @@ def standings(script: Script, exit_code: int | None, pipe_status: tuple[int, ...
     the script printed (`make; echo "exit: $?"`). An exit code of None (it did not end by itself) leaves all unknown.
     """
     end: Standing = Lost(CheckCode.STOPPED) if exit_code is None else Known(exit_code)
-    pairs = _Reader(output).script(script, (), end, pipe_status, _Options(), functions_of(script))
+    pairs = _Reader(output).script(script, (), end, pipe_status, _Options())
     return dict(pairs)
 
 
@@ -254,6 +253,17 @@ def _exit_carries(statements: tuple[Node, ...], index: int) -> bool:
     if len(saves) != 1 or saves[0] is not following or not raw.startswith("$"):
         return False
     return any(key == name and word is not None and word.raw.strip('"') == "$?" for key, word in saves[0].assignments)
+
+
+def _exit_of_stage(statements: tuple[Node, ...], index: int, end: Standing) -> Printed | None:
+    """`make | tail; exit ${PIPESTATUS[0]}`: the script's end is that stage's status."""
+    if index + 2 != len(statements) or not isinstance(end, Known) or end.code is None:
+        return None
+    last = statements[-1]
+    if not isinstance(last, Simple) or last.name not in ("exit", "return") or len(last.argv) != 2:
+        return None
+    stage = re.fullmatch(r"\"?\$\{PIPESTATUS\[(\d)\]\}\"?", last.argv[1].raw)
+    return Printed(end.code, int(stage[1])) if stage else None
 
 
 _HARMLESS = frozenset("cd pushd popd export unset set shopt source . echo printf true : mkdir umask ulimit alias declare local readonly".split())

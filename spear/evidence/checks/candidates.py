@@ -36,7 +36,7 @@ def recognise(script: Script, facts: ProjectFacts, *, start: str = "") -> tuple[
 def _candidates(script: Script, facts: ProjectFacts, start: str) -> Iterator[CheckCandidate]:
     made: frozenset[str] = frozenset()
     for leaf in leaves(script):
-        if leaf.simple.nested is not None or leaf.calls_function:
+        if leaf.simple.nested is not None:
             continue
         invocation = read_invocation(leaf.simple, facts, start, made)
         finding = identify(invocation, facts) if invocation is not None else None

@@ -36,7 +36,7 @@ READERS: Mapping[str, Reader] = {
 """Tools whose command line takes more than a row to read."""
 
 LOOKS = frozenset(
-    "ls stat file cat head tail size nm readelf objdump od xxd strings ldd sha256sum md5sum cmp diff grep wc test [ find".split()
+    "ls stat file cat size nm readelf objdump od xxd strings ldd sha256sum md5sum cmp test [ find".split()
 )
 """Programs that look at a result: the look that a claim of a clean rebuild asks for, and nothing more."""
 
@@ -85,7 +85,7 @@ def _by_name(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocatio
         return tool.read(invocation, facts)
     if compilers.is_compiler(name):
         return compilers.read_compiler(invocation, facts)
-    if name in LOOKS:
+    if name in LOOKS and (name == "ls" or any(not word.startswith("-") for word in invocation.known)):
         return Finding(name, kinds("i"), Scope.PROGRAM, invocation.known, (), invocation.cwd)
     return None
 
