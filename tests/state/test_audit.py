@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import subprocess
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from spear.events.names import EventName
 from spear.state.audit import AuditLog, heads_of, read, tail_records, tail_turns, verify
+from spear.state.lines import canonical
 from spear.state.redaction import Redactor
 
 WRITER = """
@@ -21,6 +23,7 @@ import sys
 from pathlib import Path
 from spear.events.names import EventName
 from spear.state.audit import AuditLog
+from spear.state.lines import canonical
 from spear.state.redaction import Redactor
 log = AuditLog(Path(sys.argv[1]), "s1", Redactor())
 print("ready", flush=True)
@@ -215,3 +218,15 @@ def test_the_tail_of_a_large_log_is_read_without_reading_the_log(tmp_path):
     assert [r["seq"] for r in tail_turns(path, 1)] == [4, 5, 6]
     after = Path("/proc/self/io").read_text().split("rchar: ")[1].split("\n")[0]
     assert int(after) - int(read_bytes) < 1_000_000
+
+
+def test_a_line_forged_with_a_hash_of_its_own_is_found(tmp_path):
+    path = make_log(tmp_path, 5)
+    lines = path.read_bytes().splitlines()
+    record = json.loads(lines[2])
+    record["data"]["n"] = 99
+    del record["hash"]
+    record["hash"] = hashlib.sha256(canonical(record)).hexdigest()
+    lines[2] = canonical(record)
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    assert [(p.line, p.what) for p in verify(path).problems] == [(4, "does not continue the record before it")]

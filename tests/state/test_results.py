@@ -1,0 +1,67 @@
+"""Kept output: whole, private, paged, and no way out of its directory."""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spear.state.results import MissingResult, Page, ResultStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    return ResultStore(tmp_path / "tool-results", "s1")
+
+
+def test_output_is_read_back_in_pages(store):
+    ref = store.keep("call_1", b"0123456789")
+    assert ref == "s1/call_1"
+    first = store.read(ref, 0, 4)
+    assert (first.data, first.total, first.next_offset) == (b"0123", 10, 4)
+    last = store.read(ref, 8, 4)
+    assert (last.data, last.next_offset) == (b"89", None)
+    assert store.read(ref, 99).data == b""
+
+
+def test_bytes_that_are_no_text_are_shown_escaped(store):
+    assert store.read(store.keep("c", b"caf\xe9 \xc3\xa9")).text == "caf\\xe9 é"
+
+
+def test_a_reserved_file_is_private_and_its_own(store, tmp_path):
+    first, path = store.reserve("call_0")
+    second, other = store.reserve("call_0")
+    assert first != second
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    path.write_bytes(b"a")
+    other.write_bytes(b"b")
+    assert (store.read(first).data, store.read(second).data) == (b"a", b"b")
+
+
+def test_a_deleted_output_is_reported_and_is_no_crash(store):
+    ref = store.keep("c", b"x")
+    store.discard(ref)
+    store.discard(ref)
+    missing = store.read(ref)
+    assert isinstance(missing, MissingResult)
+    assert "deleted" in missing.reason
+
+
+@pytest.mark.parametrize(
+    "ref", ["", "s1", "../s1/c", "s1/../../etc/passwd", "/etc/passwd", "s1/c/d", "s1/\0", "./c", "s1/."]
+)
+def test_a_reference_cannot_walk_out(store, ref):
+    assert isinstance(store.read(ref), MissingResult)
+    store.discard(ref)
+
+
+@given(ids=st.lists(st.text(max_size=80), min_size=1, max_size=4, unique=True))
+def test_any_id_a_model_chooses_becomes_a_file_of_its_own(tmp_path_factory, ids):
+    store = ResultStore(tmp_path_factory.mktemp("r"), "s1")
+    refs = [store.keep(call, f"{n}".encode()) for n, call in enumerate(ids)]
+    pages = [store.read(ref) for ref in refs]
+    assert [page.data for page in pages if isinstance(page, Page)] == [f"{n}".encode() for n in range(len(ids))]
+    assert len(list((store.prepare()).iterdir())) == len(ids)
