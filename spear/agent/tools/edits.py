@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -13,6 +14,8 @@ from spear.agent.tools.reads import Reads
 
 LARGEST = 64 << 20
 _DIFF_LIMIT = 20_000
+_CONTEXT = 3
+_HUNK = re.compile(r"(@@ -)(\d+)((?:,\d+)? \+)(\d+)((?:,\d+)? @@)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,29 @@ def durability(written: WriteResult) -> list[str]:
 
 def diff(shown: str, before: str, after: str) -> str:
     """A unified diff with a/ and b/ names; line endings are not shown. Bounded."""
-    lines = unified_diff(_lines(before), _lines(after), f"a/{shown}", f"b/{shown}", n=3, lineterm="")
-    text = "\n".join(lines)
+    old, new = _lines(before), _lines(after)
+    start, end = _unchanged_around(old, new)
+    lines = list(
+        unified_diff(old[start : len(old) - end], new[start : len(new) - end], f"a/{shown}", f"b/{shown}", lineterm="")
+    )
+    text = "\n".join(_HUNK.sub(lambda m: _moved(m, start), line) if line[:3] == "@@ " else line for line in lines)
     if len(text) <= _DIFF_LIMIT:
         return text
     kept = text[: text.rfind("\n", 0, _DIFF_LIMIT)]
     return f"{kept}\n[diff cut: {len(text) - len(kept)} more characters]"
+
+
+def _unchanged_around(old: list[str], new: list[str]) -> tuple[int, int]:
+    """How many lines at the start and at the end need no comparing: the unchanged ones but for the context shown."""
+    shorter = min(len(old), len(new))
+    start = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    rest = shorter - start
+    end = next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+    return max(start - _CONTEXT, 0), max(end - _CONTEXT, 0)
+
+
+def _moved(hunk: re.Match[str], lines: int) -> str:
+    return f"{hunk[1]}{int(hunk[2]) + lines}{hunk[3]}{int(hunk[4]) + lines}{hunk[5]}"
 
 
 def _lines(text: str) -> list[str]:

@@ -38,10 +38,12 @@ class BuiltIn:
                     yield Row(path, near + 1, lines[near][:_WIDTH], False)
                     last_shown = near
 
-    def counts(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[tuple[str, int]]:
+    def counts(
+        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False
+    ) -> Iterator[tuple[str, int]]:
         """See Engine.counts."""
-        for path, _, _, count in self._searched(spot, query, deadline):
-            yield path, count
+        for path, _, matched, count in self._searched(spot, query, deadline):
+            yield path, len(matched) if of_lines else count
 
     def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
         """See Engine.files."""

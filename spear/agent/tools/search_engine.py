@@ -80,8 +80,10 @@ class Engine(Protocol):
         """Matching lines in order, with their context. Raises BadPattern."""
         ...
 
-    def counts(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[tuple[str, int]]:
-        """Files with a match and how many matches each has. Raises BadPattern."""
+    def counts(
+        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False
+    ) -> Iterator[tuple[str, int]]:
+        """Files with a match and how many matches (or matching lines) each has. Raises BadPattern."""
         ...
 
     def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:

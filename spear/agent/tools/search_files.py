@@ -82,14 +82,14 @@ class Searcher:
         found = [shown for path in self._engine.files(place.spot, False, deadline) if (shown := wanted(path))]
         if not found:
             return results.ok(self._no_files(place, pattern))
-        base = place.spot.directory
-        prefix = joined(place.shown, "")
+        base, prefix = os.fspath(place.spot.directory), joined(place.shown, "")
 
-        def age(shown: str) -> tuple[float, str]:
+        def age(shown: str) -> tuple[int, str]:
             try:
-                return -os.stat(base / shown.removeprefix(prefix), follow_symlinks=False).st_mtime_ns, shown  # noqa: PTH116
+                status = os.stat(f"{base}/{shown[len(prefix) :]}", follow_symlinks=False)  # noqa: PTH116 (thousands)
             except OSError:
-                return 0.0, shown
+                return 0, shown
+            return -status.st_mtime_ns, shown
 
         found.sort(key=age)
         pager = Pager(page, "file")
@@ -119,6 +119,10 @@ class Searcher:
             pager = Pager(page, "matching line", query.context)
             for row in _bounded(self._engine.rows(place.spot, query, deadline), pager):
                 shown = wanted(row.path)
+                if shown and row.is_match and pager.full and not query.multiline:
+                    counts = self._engine.counts(place.spot, query, deadline, of_lines=True)
+                    pager.settle((seen, count) for path, count in counts if (seen := wanted(path)))
+                    return pager
                 if shown:
                     pager.row(shown, row)
             return pager
@@ -134,24 +138,24 @@ class Searcher:
 
     def _hints(self, place: _Place, query: Query, glob: str) -> Iterator[str]:
         """One hint, the first that finds something: other case, hidden or ignored files, literal text."""
-        probes = (
-            ("ignoring case", replace(query, ignore_case=True)),
-            ("in hidden or ignored files", replace(query, everything=True)),
-            ("as literal text (escape the pattern)", replace(query, literal=True)),
-        )
-        for what, probe in probes[: 2 if query.literal else 3]:
-            deadline = Deadline(_PROBE)
-            wanted = self._filter(place, glob, probe.everything)
-            paths: list[str] = []
-            total = 0
-            for path, count in self._engine.counts(place.spot, probe, deadline):
-                if shown := wanted(path):
-                    paths.append(shown)
-                    total += count
-            if total:
-                more = f" and {len(paths) - _HINT_PATHS} more files" if len(paths) > _HINT_PATHS else ""
-                yield f"[hint: {total} {what}: {', '.join(paths[:_HINT_PATHS])}{more}]"
+        probes: list[tuple[str, Query]] = []
+        if self._counted(place, replace(query, ignore_case=True, everything=True), glob):
+            probes.append(("ignoring case", replace(query, ignore_case=True)))
+            probes.append(("in hidden or ignored files", replace(query, everything=True)))
+        if not query.literal and re.escape(query.pattern) != query.pattern:
+            probes.append(("as literal text (escape the pattern)", replace(query, literal=True)))
+        for what, probe in probes:
+            counts = self._counted(place, probe, glob)
+            if counts:
+                paths = ", ".join(list(counts)[:_HINT_PATHS])
+                more = f" and {len(counts) - _HINT_PATHS} more files" if len(counts) > _HINT_PATHS else ""
+                yield f"[hint: {sum(counts.values())} {what}: {paths}{more}]"
                 return
+
+    def _counted(self, place: _Place, query: Query, glob: str) -> dict[str, int]:
+        wanted = self._filter(place, glob, query.everything)
+        counts = self._engine.counts(place.spot, query, Deadline(_PROBE))
+        return {shown: count for path, count in counts if (shown := wanted(path))}
 
     def _no_files(self, place: _Place, pattern: str) -> str:
         lowered = pattern.lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spear.agent.tools.search_engine import Row
@@ -34,6 +35,18 @@ class Pager:
         self._before: deque[Row] = deque(maxlen=context)
         self._last: tuple[str, int] = ("", -1)
         self._after_until = -1
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing that comes can be on the page any more."""
+        return self.total >= self._page.offset + self._page.limit or (self._shown > 0 and self._size > BUDGET)
+
+    def settle(self, totals: Iterable[tuple[str, int]]) -> None:
+        """The real totals, path by path, where the rows beyond the page were not looked at."""
+        self.total = 0
+        for shown, lines in totals:
+            self._files.add(shown)
+            self.total += lines
 
     def line(self, text: str, matches: int = 0) -> None:
         """A result that is one line; `matches` in it are added up."""

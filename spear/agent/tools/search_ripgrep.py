@@ -48,9 +48,12 @@ class Ripgrep:
                 if deadline.passed():
                     return
 
-    def counts(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[tuple[str, int]]:
+    def counts(
+        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False
+    ) -> Iterator[tuple[str, int]]:
         """See Engine.counts."""
-        arguments = [*_search(query), "--count-matches", "--with-filename", "--null"]
+        unit = "--count" if of_lines else "--count-matches"
+        arguments = [*_search(query), unit, "--with-filename", "--null"]
         with self._running(arguments, spot, query.pattern, deadline) as output:
             for record in _records(output, b"\n"):
                 path, _, count = record.rstrip(b"\r").partition(b"\0")

@@ -76,6 +76,10 @@ class _Reader:
             position = self._skipped(block)
         while self.first <= self.number <= self.last and position < len(block):
             end = block.find(b"\n", position)
+            if end >= 0 and not self._size:
+                self.lines.append(Line(block[position : min(end, position + _KEPT_BYTES)], end - position))
+                self.number, position = self.number + 1, end + 1
+                continue
             stop = len(block) if end < 0 else end
             self._head += block[position : min(stop, position + max(_KEPT_BYTES - len(self._head), 0))]
             self._size += stop - position

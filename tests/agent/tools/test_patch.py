@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spear.agent.host import Outcome, Refusal
+from spear.agent.tools.edits import diff
 
 
 def test_the_result_is_a_diff_with_both_names(bench):
@@ -195,3 +199,27 @@ def test_what_surrounds_a_unique_quote_is_byte_identical(bench, before, after, n
     assert result.startswith(head)
     assert result.endswith(tail)
     assert result[len(head) : len(result) - len(tail)].replace(b"\r\n", b"\n") == new.encode()
+
+
+LINES = st.lists(st.sampled_from(["a", "b", "c", "", "@@ -1 +1 @@"]), max_size=30)
+
+
+@given(LINES, LINES, LINES, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_diff_of_a_part_of_the_file_is_the_diff_of_the_whole(head, middle, tail, closed):
+    """Only the changed middle is compared, for speed; the hunks must be numbered as if all of it were."""
+    end = "\n" if closed else ""
+    before, after = "\n".join([*head, "old", *tail]) + end, "\n".join([*head, *middle, *tail]) + end
+    shown = diff("f", before, after)
+    patched = _applied(shown, before)
+    assert patched == after
+
+
+def _applied(shown: str, before: str) -> str:
+    with tempfile.TemporaryDirectory() as directory:
+        (Path(directory) / "f").write_text(before)
+        if shown:
+            subprocess.run(
+                ["git", "apply", "--unidiff-zero", "-p1", "-"], input=shown + "\n", text=True, cwd=directory, check=True
+            )
+        return (Path(directory) / "f").read_text()
