@@ -170,7 +170,9 @@ def _by_status(candidate: CheckCandidate, standing: Known, command: CommandFacts
     if standing.passed:
         if summary is not None and summary.bad and kinds & {CheckKind.TEST, CheckKind.RUN}:
             return _Judged(CheckStatus.FAILED, CheckCode.SUMMARY_CONTRADICTS, exit_code, summary)
-        if CheckKind.TEST in kinds and ((summary is not None and summary.nothing) or _says_nothing_to_do(command.output)):
+        if CheckKind.TEST in kinds and (
+            (summary is not None and summary.nothing) or _says_nothing_to_do(command.output)
+        ):
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.NOTHING_TESTED, exit_code, summary)
         if candidate.finding.tool == "make" and prints_help(command.output):
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.PRINTS_HELP, exit_code, summary)
@@ -199,7 +201,9 @@ def _void_exit(candidate: CheckCandidate, exit_code: int | None, command: Comman
 def _says_nothing_to_do(output: str) -> bool:
     """`make: Nothing to be done for 'test'.` alone: a target that only names a file or a directory."""
     lines = [line for line in output.split("\n") if line.strip()]
-    return bool(lines) and all(line.startswith(("make: Nothing to be done", "make: 'test", "make: 'check")) for line in lines)
+    return bool(lines) and all(
+        line.startswith(("make: Nothing to be done", "make: 'test", "make: 'check")) for line in lines
+    )
 
 
 def _members(
@@ -224,7 +228,11 @@ def _summaries_of(
 ) -> Summary | None:
     """The summary that is this candidate's: all of them when it alone can have printed one, its own in order when
     there is one each, none that can be told apart otherwise."""
-    able = [c for c in candidates if c.finding.void in (None, CheckCode.STATUS_LOST) and c.kinds & {CheckKind.TEST, CheckKind.RUN}]
+    able = [
+        c
+        for c in candidates
+        if c.finding.void in (None, CheckCode.STATUS_LOST) and c.kinds & {CheckKind.TEST, CheckKind.RUN}
+    ]
     if candidate not in able:
         return None
     tests = [c for c in able if CheckKind.TEST in c.kinds] or able
@@ -252,7 +260,13 @@ def _trusted_summaries(
         for redirect in leaf.simple.redirects
         if redirect.writes and redirect.target.value
     }
-    written |= {word.value for leaf in leaves(script) if leaf.simple.name == "tee" for word in leaf.simple.argv[1:] if word.value}
+    written |= {
+        word.value
+        for leaf in leaves(script)
+        if leaf.simple.name == "tee"
+        for word in leaf.simple.argv[1:]
+        if word.value
+    }
     for leaf in leaves(script):
         if leaf.path in checks or leaf.simple.name not in _PRINTERS:
             continue
@@ -265,5 +279,3 @@ def _trusted_summaries(
         if files:
             return ()
     return read_summaries(command.output)
-
-

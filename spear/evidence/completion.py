@@ -170,9 +170,7 @@ def _validation_checks(outcomes: Iterable[ValidationOutcome]) -> Iterator[SeenCh
 
 
 def _on_final(evidence: TurnEvidence, outcome: ValidationOutcome) -> bool:
-    return (
-        outcome.epoch == evidence.ledger.epoch or outcome.fingerprint == evidence.ledger.fingerprint
-    )
+    return outcome.epoch == evidence.ledger.epoch or outcome.fingerprint == evidence.ledger.fingerprint
 
 
 def _could_not_run(evidence: TurnEvidence) -> tuple[ValidationOutcome, ...]:
@@ -244,9 +242,7 @@ def _failures(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:
             )
     for seen in final.failing:
         if seen.place[0] != _AFTER_EVERY_CALL:
-            yield reason(
-                ReasonCode.CHECK_FAILED, command=seen.result.command, status=_status(seen.result)
-            )
+            yield reason(ReasonCode.CHECK_FAILED, command=seen.result.command, status=_status(seen.result))
     match evidence.repair:
         case Repair.STOPPED:
             yield reason(ReasonCode.REPAIR_UNFINISHED, why="stopped before it was finished")
@@ -328,9 +324,7 @@ def _explanations(final: _FinalState) -> Iterator[Reason]:
     for seen in final.loose[-_SHOWN_CHECKS:]:
         yield reason(ReasonCode.LOOSE_COMPILATION, command=seen.result.command)
     for seen in reversed(final.inconclusive[-_SHOWN_CHECKS:]):
-        yield reason(
-            ReasonCode.CHECK_INCONCLUSIVE, command=seen.result.command, why=WHY[seen.result.code]
-        )
+        yield reason(ReasonCode.CHECK_INCONCLUSIVE, command=seen.result.command, why=WHY[seen.result.code])
 
 
 def _successes(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:

@@ -42,9 +42,7 @@ class Makefile:
     def builds(self, target: str) -> bool:
         """Whether making the target first makes something else that has a recipe of its own."""
         rule = self.targets.get(target)
-        return rule is not None and any(
-            self._does_something(name, frozenset({target})) for name in rule.prerequisites
-        )
+        return rule is not None and any(self._does_something(name, frozenset({target})) for name in rule.prerequisites)
 
     def is_empty(self, target: str) -> bool:
         """Whether the target has a rule with nothing in it and nothing before it."""

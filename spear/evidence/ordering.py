@@ -10,7 +10,9 @@ from spear.evidence.status import is_harmless
 from spear.evidence.tree import Enclosing, Leaf, leaves
 from spear.shell.syntax import Script
 
-_READERS = LOOKS | frozenset("grep head tail wc diff sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg".split())
+_READERS = LOOKS | frozenset(
+    "grep head tail wc diff sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg".split()
+)
 _OUT_OF_SEQUENCE = frozenset({Enclosing.BACKGROUND, Enclosing.LOOP, Enclosing.CONDITIONAL})
 
 
@@ -24,9 +26,7 @@ def changes_come_first(script: Script, candidate: CheckCandidate, facts: Project
     writers = [leaf for leaf in found if _may_change(leaf, facts, start)]
     if check is None or not writers or not _in_sequence(check):
         return False
-    return all(
-        leaf.path < check.path and _in_sequence(leaf) and not _same_pipeline(leaf, check) for leaf in writers
-    )
+    return all(leaf.path < check.path and _in_sequence(leaf) and not _same_pipeline(leaf, check) for leaf in writers)
 
 
 def _in_sequence(leaf: Leaf) -> bool:
@@ -53,5 +53,3 @@ def _may_change(leaf: Leaf, facts: ProjectFacts, start: str) -> bool:
     if finding is None or finding.writes:
         return True
     return not finding.kinds & (PROVING | {CheckKind.CLEAN, CheckKind.INSPECT})
-
-

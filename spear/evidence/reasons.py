@@ -37,9 +37,7 @@ TEMPLATES: dict[ReasonCode, str] = {
     ReasonCode.VALIDATION_PASSED: "The project's own {kind} passed on the final state: `{command}` ({origin}).",
     ReasonCode.CHECK_CHANGED: "{files}: a check's own file was changed in this turn.",
     ReasonCode.CHECK_WEAKENED: "{files}: the check itself was changed to pass in this turn ({why}).",
-    ReasonCode.CHANGED_AFTER_CHECK: (
-        "{files}: changed after `{command}` passed; that run speaks of an earlier state."
-    ),
+    ReasonCode.CHANGED_AFTER_CHECK: ("{files}: changed after `{command}` passed; that run speaks of an earlier state."),
     ReasonCode.NOTHING_RAN: "{files}: nothing that ran on the final state shows that it works.",
     ReasonCode.NOTHING_READS: "{files}: nothing that ran reads this file.",
     ReasonCode.CHECK_FAILED: "`{command}` failed on the final state ({status}).",

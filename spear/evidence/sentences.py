@@ -12,7 +12,9 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}\s+")
 _QUOTE = re.compile(r"^\s*>")
 _TABLE = re.compile(r"^\s*\|.*\|\s*$")
 _INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)(?P<inner>.+?)(?<!`)\1(?!`)", re.DOTALL)
-_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|‘[^’\n]{1,400}’(?!\w)|(?<![\w'])'[^'\n]{1,400}'(?!\w)")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|‘[^’\n]{1,400}’(?!\w)|(?<![\w'])'[^'\n]{1,400}'(?!\w)"
+)
 _END = re.compile(r"[.!?…]+(?=[*_)\]\"”»'’]*(?:\s|$))")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|p\.ex|par ex)|\b[A-Z])\.$", re.IGNORECASE)
 _CLOSERS = "*_)]\"”»'’"
@@ -120,9 +122,15 @@ def plain(sentence: str) -> str:
     return " ".join(text.lower().split())
 
 
-_TEST_WORDS = re.compile(r"(?:^|[\s/:_-])(?:tests?|check|pytest|py\.test|unittest|ctest|jest|vitest|mocha|rspec|phpunit|tox|nox|prove)(?:$|[\s./:_-])")
-_LINT_WORDS = re.compile(r"(?:^|[\s/:])(?:lint|ruff|mypy|eslint|clippy|flake8|pylint|pyright|vet|shellcheck|golangci-lint|black|prettier|fmt)(?:$|[\s:])")
-_BUILD_WORDS = re.compile(r"^(?:make|cmake|ninja|meson|bazel|tsc|gcc|cc|clang|bitbake)\b|\b(?:build|compile|assemble)\b")
+_TEST_WORDS = re.compile(
+    r"(?:^|[\s/:_-])(?:tests?|check|pytest|py\.test|unittest|ctest|jest|vitest|mocha|rspec|phpunit|tox|nox|prove)(?:$|[\s./:_-])"
+)
+_LINT_WORDS = re.compile(
+    r"(?:^|[\s/:])(?:lint|ruff|mypy|eslint|clippy|flake8|pylint|pyright|vet|shellcheck|golangci-lint|black|prettier|fmt)(?:$|[\s:])"
+)
+_BUILD_WORDS = re.compile(
+    r"^(?:make|cmake|ninja|meson|bazel|tsc|gcc|cc|clang|bitbake)\b|\b(?:build|compile|assemble)\b"
+)
 
 
 def _token(code: str) -> str:
@@ -134,7 +142,17 @@ def _token(code: str) -> str:
         return "⟦clean⟧"
     if _LINT_WORDS.search(text):
         return "⟦lint⟧"
-    if re.fullmatch(r"\w+|.*[{}=;<>].*", text) and text not in ("pytest", "ctest", "tox", "jest", "make", "tsc", "mocha", "vitest", "nox"):
+    if re.fullmatch(r"\w+|.*[{}=;<>].*", text) and text not in (
+        "pytest",
+        "ctest",
+        "tox",
+        "jest",
+        "make",
+        "tsc",
+        "mocha",
+        "vitest",
+        "nox",
+    ):
         return "⟦code⟧" if not text.startswith("test_") else text
     if _TEST_WORDS.search(text) and not re.fullmatch(r"[\w/.-]+\.\w{1,4}|[\w.-]+/", text):
         return "⟦test⟧"

@@ -142,9 +142,7 @@ class _Reader:
         for index, standing in enumerate(_stages(node, path, given, pipes, options)):
             yield from self.node(node.stages[index], (*path, index), standing, (), options)
 
-    def _one_stage(
-        self, node: Pipeline, path: Path, stage: int, known: Known
-    ) -> Iterator[tuple[Path, Standing]]:
+    def _one_stage(self, node: Pipeline, path: Path, stage: int, known: Known) -> Iterator[tuple[Path, Standing]]:
         for index, inner in enumerate(node.stages):
             standing: Standing = known if index == stage and not node.negated else Lost()
             yield from self.node(inner, (*path, index), standing, (), _Options())
@@ -167,7 +165,9 @@ class _Reader:
             yield from self.script(part, (*path, index), Lost(), (), _Options())
 
 
-def standings(script: Script, exit_code: int | None, pipe_status: tuple[int, ...], output: str = "") -> Mapping[Path, Standing]:
+def standings(
+    script: Script, exit_code: int | None, pipe_status: tuple[int, ...], output: str = ""
+) -> Mapping[Path, Standing]:
     """The standing of every simple command of a script that ended with `exit_code`.
 
     `pipe_status` has one entry a stage of the last pipeline the shell ran itself; `output` is read only for statuses
@@ -178,9 +178,7 @@ def standings(script: Script, exit_code: int | None, pipe_status: tuple[int, ...
     return dict(pairs)
 
 
-def _stages(
-    node: Pipeline, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options
-) -> list[Standing]:
+def _stages(node: Pipeline, path: Path, given: Standing, pipes: tuple[int, ...], options: _Options) -> list[Standing]:
     count = len(node.stages)
     if node.negated:
         return [given if _never(given) else Lost(CheckCode.NEGATED)] * count
@@ -249,7 +247,9 @@ def _exit_carries(statements: tuple[Node, ...], index: int) -> bool:
     if raw == "$?":
         return following is end
     name = raw.removeprefix("$").strip("{}")
-    saves = [node for node in statements if isinstance(node, Simple) and any(key == name for key, _ in node.assignments)]
+    saves = [
+        node for node in statements if isinstance(node, Simple) and any(key == name for key, _ in node.assignments)
+    ]
     if len(saves) != 1 or saves[0] is not following or not raw.startswith("$"):
         return False
     return any(key == name and word is not None and word.raw.strip('"') == "$?" for key, word in saves[0].assignments)
@@ -266,7 +266,9 @@ def _exit_of_stage(statements: tuple[Node, ...], index: int, end: Standing) -> P
     return Printed(end.code, int(stage[1])) if stage else None
 
 
-_HARMLESS = frozenset("cd pushd popd export unset set shopt source . echo printf true : mkdir umask ulimit alias declare local readonly".split())
+_HARMLESS = frozenset(
+    "cd pushd popd export unset set shopt source . echo printf true : mkdir umask ulimit alias declare local readonly".split()
+)
 
 
 def is_harmless(node: Node) -> bool:

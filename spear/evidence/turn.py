@@ -117,7 +117,5 @@ class TurnEvidence:
                 SeenCheck((record.seq, result.order), result)
                 for result in (record.check.results if record.check else ())
             )
-            evidence = replace(
-                evidence, ledger=evidence.ledger.after(record.changes), checks=evidence.checks + seen
-            )
+            evidence = replace(evidence, ledger=evidence.ledger.after(record.changes), checks=evidence.checks + seen)
         return evidence

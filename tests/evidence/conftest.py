@@ -153,7 +153,9 @@ class Project:
             old, new = before.get(path), now.get(path)
             if old == new:
                 continue
-            kind = "created" if old is None else "deleted" if new is None else "modified" if old[0] != new[0] else "mode"
+            kind = (
+                "created" if old is None else "deleted" if new is None else "modified" if old[0] != new[0] else "mode"
+            )
             found.append(
                 Change(
                     path=path,

@@ -91,7 +91,7 @@ DO_COUNT = [
     "env CC=cc make test",
     "timeout 60 make test",
     "bash -c 'make test'",
-    "bash -c \"cd tests && make -C .. test\"",
+    'bash -c "cd tests && make -C .. test"',
     "make clean && make test",
     "make clean all test",
     "make all && ./build/test_ring",
@@ -108,8 +108,8 @@ DO_COUNT = [
     "make test || { echo broken; exit 1; }",
     "make test; exit $?",
     "make test; rc=$?; echo done; exit $rc",
-    "make test; echo \"status: $?\"",
-    "make test | tail -3; echo \"${PIPESTATUS[0]}\"",
+    'make test; echo "status: $?"',
+    'make test | tail -3; echo "${PIPESTATUS[0]}"',
     "if make test; then echo yes; else exit 1; fi",
     "cd tests; make -C .. test",
     "set -o pipefail; make test | cat",
@@ -131,7 +131,7 @@ FAILURES = [
     "make test 2>&1 | tail -5",
     "make all && make test",
     "set -e; make all; make test",
-    "make test; echo \"status: $?\"",
+    'make test; echo "status: $?"',
     "make test || exit 3",
     "make test | tail -1; exit ${PIPESTATUS[0]}",
     "bash -c 'make test'",
@@ -175,7 +175,9 @@ def test_a_failed_check_is_not_outvoted(broken):
 
 
 def test_a_failure_is_answered_by_the_same_check_passing_later_on_the_same_state(ring):
-    ring.setup("tests/flaky.sh", "#!/bin/sh\n[ -e build/second ] || { mkdir -p build; : > build/second; exit 1; }\n", 0o755)
+    ring.setup(
+        "tests/flaky.sh", "#!/bin/sh\n[ -e build/second ] || { mkdir -p build; : > build/second; exit 1; }\n", 0o755
+    )
     ring.edit("src/ring.c", "index > size", "index >= size")
     ring.run("./tests/flaky.sh")
     assert ring.verdict("Changed.").verdict is Verdict.UNVERIFIED
@@ -193,7 +195,10 @@ def test_numbers_nobody_saw_are_not_shown(fixed):
 
 
 def test_numbers_a_summary_shows_are(project):
-    project.setup("test_x.py", "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n")
+    project.setup(
+        "test_x.py",
+        "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n",
+    )
     project.edit("x.py", "", "x = 1\n")
     project.run("python3 -m unittest")
     assert project.verdict("Both tests pass: 2 passed.").verdict is Verdict.VERIFIED
@@ -215,7 +220,9 @@ def test_a_makefile_that_prints_help_builds_nothing(project):
 
 
 def test_a_sphinx_makefile_that_prints_help_builds_nothing_either(project):
-    project.setup("Makefile", "help:\n\t@python3 -c \"print('Please use `make <target>\\' where <target> is one of')\"\n")
+    project.setup(
+        "Makefile", "help:\n\t@python3 -c \"print('Please use `make <target>\\' where <target> is one of')\"\n"
+    )
     project.edit("a.py", "", "x = 2\n")
     project.run("make")
     assert project.verdict("It builds.").verdict is Verdict.UNVERIFIED

@@ -76,7 +76,9 @@ def _with_environment(finding: Finding, simple: Simple) -> Finding:
         if value is None:
             continue
         flags = value.split()
-        if name in _DRY and any("n" in flag.lstrip("-") for flag in flags if "=" not in flag and not flag.startswith("--")):
+        if name in _DRY and any(
+            "n" in flag.lstrip("-") for flag in flags if "=" not in flag and not flag.startswith("--")
+        ):
             return replace(finding, void=finding.void or CheckCode.DRY_RUN)
         if name == "PYTEST_ADDOPTS" and {"--collect-only", "--co"} & set(flags):
             return replace(finding, void=finding.void or CheckCode.LISTING)

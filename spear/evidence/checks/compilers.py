@@ -12,9 +12,15 @@ _NAMES = frozenset(
     "cc gcc g++ c++ clang clang++ tcc icc icx rustc javac kotlinc scalac gfortran ghc ocamlc ocamlopt swiftc nvcc fpc dmd "
     "ldc2 gnatmake nasm as ld valac nim v crystal erlc elixirc mcs csc go-gcc musl-gcc emcc em++ zig-cc sdcc avr-gcc".split()
 )
-_CROSS = re.compile(r"(?:[\w.]+-)+(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+(\.\d+)*)?|(gcc|g\+\+|clang|clang\+\+)-\d+(\.\d+)*")
-_ONLY_LOOKS = frozenset({"--version", "--help", "-dumpversion", "-dumpmachine", "-v", "-V", "-###", "-M", "-MM", "-E", "-version"})
-_VALUED = frozenset("-o -I -L -D -U -x -include -isystem -MF -MT -MQ -arch -target --target -std -l --edition --crate-type -cp -d".split())
+_CROSS = re.compile(
+    r"(?:[\w.]+-)+(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+(\.\d+)*)?|(gcc|g\+\+|clang|clang\+\+)-\d+(\.\d+)*"
+)
+_ONLY_LOOKS = frozenset(
+    {"--version", "--help", "-dumpversion", "-dumpmachine", "-v", "-V", "-###", "-M", "-MM", "-E", "-version"}
+)
+_VALUED = frozenset(
+    "-o -I -L -D -U -x -include -isystem -MF -MT -MQ -arch -target --target -std -l --edition --crate-type -cp -d".split()
+)
 
 
 def is_compiler(name: str) -> bool:

@@ -13,13 +13,27 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, Scope
 
 _LIST = CheckCode.LISTING
-_SELECT = frozenset("-t --testNamePattern --testPathPattern --grep -g --findRelatedTests --related --project --onlyChanged".split())
-_VALUED = _SELECT | frozenset("-c --config --reporter --reporters --workers --maxWorkers --timeout -R --require -r".split())
+_SELECT = frozenset(
+    "-t --testNamePattern --testPathPattern --grep -g --findRelatedTests --related --project --onlyChanged".split()
+)
+_VALUED = _SELECT | frozenset(
+    "-c --config --reporter --reporters --workers --maxWorkers --timeout -R --require -r".split()
+)
 
 TOOLS: Mapping[str, Tool] = {
-    "jest": Tool(default="t", voids={"--listTests": _LIST, "--showConfig": _LIST}, valued=_VALUED, selecting=_SELECT, words_select=True),
+    "jest": Tool(
+        default="t",
+        voids={"--listTests": _LIST, "--showConfig": _LIST},
+        valued=_VALUED,
+        selecting=_SELECT,
+        words_select=True,
+    ),
     "vitest": Tool(
-        {"run": "t", "list": "i", "related": "t", "bench": "r", "watch": "t", "*": "t"}, default="t", valued=_VALUED, selecting=_SELECT, words_select=True
+        {"run": "t", "list": "i", "related": "t", "bench": "r", "watch": "t", "*": "t"},
+        default="t",
+        valued=_VALUED,
+        selecting=_SELECT,
+        words_select=True,
     ),
     "mocha": Tool(default="t", valued=_VALUED, selecting=_SELECT, words_select=True),
     "ava": Tool(default="t", valued=_VALUED, words_select=True),
@@ -28,7 +42,11 @@ TOOLS: Mapping[str, Tool] = {
     "karma": Tool({"start": "t", "run": "t"}),
     "cypress": Tool({"run": "t"}, valued=frozenset({"--spec"}), selecting=frozenset({"--spec"})),
     "playwright": Tool({"test": "t"}, valued=_VALUED, selecting=_SELECT, words_select=True),
-    "tsc": Tool(default="bl", voids={"--init": _LIST, "--showConfig": _LIST, "-v": _LIST, "--listFilesOnly": _LIST}, valued=frozenset({"-p", "--project", "--outDir"})),
+    "tsc": Tool(
+        default="bl",
+        voids={"--init": _LIST, "--showConfig": _LIST, "-v": _LIST, "--listFilesOnly": _LIST},
+        valued=frozenset({"-p", "--project", "--outDir"}),
+    ),
     "vue-tsc": Tool(default="bl"),
     "vite": Tool({"build": "b"}, words_select=True),
     "webpack": Tool({"serve": "", "watch": "", "*": "b"}, default="b"),
@@ -40,18 +58,26 @@ TOOLS: Mapping[str, Tool] = {
     "ng": Tool({"build": "b", "test": "t", "lint": "l"}),
     "turbo": Tool({"run": "", "build": "b", "test": "t", "lint": "l"}, many=True),
     "nx": Tool({"build": "b", "test": "t", "lint": "l", "run-many": ""}),
-    "eslint": Tool(default="l", writes=frozenset({"--fix"}), keeps=frozenset({"--fix-dry-run"}), valued=frozenset({"-c", "--ext"})),
+    "eslint": Tool(
+        default="l", writes=frozenset({"--fix"}), keeps=frozenset({"--fix-dry-run"}), valued=frozenset({"-c", "--ext"})
+    ),
     "oxlint": Tool(default="l", writes=frozenset({"--fix"})),
     "biome": Tool({"check": "l", "lint": "l", "ci": "l", "format": "l"}, writes=frozenset({"--write", "--apply"})),
     "prettier": Tool(default="", writes=frozenset({"--write", "-w"}), voids={"--help": _LIST}),
     "stylelint": Tool(default="l", writes=frozenset({"--fix"})),
-    "deno": Tool({"test": "t", "check": "bl", "lint": "l", "fmt": "l", "run": "", "bench": "r", "compile": "b"}, writes=frozenset({"fmt"}), keeps=frozenset({"--check"})),
+    "deno": Tool(
+        {"test": "t", "check": "bl", "lint": "l", "fmt": "l", "run": "", "bench": "r", "compile": "b"},
+        writes=frozenset({"fmt"}),
+        keeps=frozenset({"--check"}),
+    ),
 }
 
 MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 EXECUTORS = frozenset({"npx", "bunx", "pnpx", "c8", "nyc", "dotenv", "cross-env"})
 _EXECUTE = frozenset({"exec", "dlx", "x"})
-_OWN_COMMANDS = frozenset("install i ci add remove update audit outdated list ls view info init publish login pack link config cache".split())
+_OWN_COMMANDS = frozenset(
+    "install i ci add remove update audit outdated list ls view info init publish login pack link config cache".split()
+)
 _VALUED_HERE = frozenset("-w --workspace --filter -F --prefix -C --dir --cwd -p --package".split())
 _DIRECTORY = frozenset({"--prefix", "-C", "--dir", "--cwd"})
 
@@ -130,7 +156,13 @@ def read_node(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocati
         return Finding("node --test", kinds("t"), scope, (*select, *words), words, invocation.cwd)
     if args[:1] in (("--check",), ("-c",)):
         return Finding("node --check", kinds("l"), Scope.SELECTION, args[1:], cwd=invocation.cwd)
-    code = args[1] if args[:1] in (("-e",), ("--eval",), ("-p",)) and len(args) > 1 else invocation.stdin if not args else None
+    code = (
+        args[1]
+        if args[:1] in (("-e",), ("--eval",), ("-p",)) and len(args) > 1
+        else invocation.stdin
+        if not args
+        else None
+    )
     if code is not None:
         local = re.findall(r"""(?:require\(|from\s|import\()\s*["'](\.{1,2}/[^"']+)["']""", code)
         for path in local:

@@ -20,7 +20,10 @@ _HELP = frozenset({"--help", "--version", "-h", "-v"})
 _BY_NAME: tuple[tuple[str, str], ...] = (
     (r"help|usage|list|targets|info|show|version|print|menuconfig|.*config|configure|setup|deps|tags|env", "i"),
     (r"clean|distclean|mrproper|clobber|realclean|maintainer-clean", "c"),
-    (r"test|tests|check|checks|selftest|unittest|unittests|spec|specs|verify|ci|coverage|cov|e2e|integration|smoke", "t"),
+    (
+        r"test|tests|check|checks|selftest|unittest|unittests|spec|specs|verify|ci|coverage|cov|e2e|integration|smoke",
+        "t",
+    ),
     (r"doctest|regress|regression|installcheck|distcheck|tck|bench-test|fuzz|validate", "t"),
     (r"lint|linter|style|typecheck|type-check|types|mypy|ruff|flake8|pylint|clippy|vet|tidy|analyze|checkstyle", "l"),
     (r"eslint|shellcheck|pyright|cppcheck|format-check|fmt-check|check-format|check-fmt|check-style|lint-.*", "l"),

@@ -13,17 +13,48 @@ _LIST = CheckCode.LISTING
 _DRY = CheckCode.DRY_RUN
 _SKIP = CheckCode.TESTS_SKIPPED_BY_FLAG
 _MAVEN = Tool(
-    {"validate": "i", "compile": "b", "test-compile": "b", "test": "bt", "package": "bt", "verify": "bt", "integration-test": "bt"}
+    {
+        "validate": "i",
+        "compile": "b",
+        "test-compile": "b",
+        "test": "bt",
+        "package": "bt",
+        "verify": "bt",
+        "integration-test": "bt",
+    }
     | {"install": "bt", "clean": "c", "checkstyle": "l", "check": "l", "exec": "r", "java": "r", "run": "br"},
     many=True,
     voids={"-v": _LIST, "--version": _LIST, "-h": _LIST},
     valued=frozenset("-f -pl -P -s -T --file --projects -rf".split()),
     selecting=frozenset({"-pl", "--projects", "-Dtest", "-Dit.test"}),
-    drops={"-DskipTests": "t", "-DskipTests=true": "t", "-Dmaven.test.skip=true": "t", "-Dmaven.test.skip": "t", "-DskipITs": ""},
+    drops={
+        "-DskipTests": "t",
+        "-DskipTests=true": "t",
+        "-Dmaven.test.skip=true": "t",
+        "-Dmaven.test.skip": "t",
+        "-DskipITs": "",
+    },
 )
 _GRADLE = Tool(
-    {"build": "bt", "test": "bt", "check": "btl", "assemble": "b", "classes": "b", "testClasses": "b", "clean": "c", "run": "br"}
-    | {"compileJava": "b", "compileKotlin": "b", "jar": "b", "bootJar": "b", "tasks": "i", "dependencies": "i", "lint": "l"}
+    {
+        "build": "bt",
+        "test": "bt",
+        "check": "btl",
+        "assemble": "b",
+        "classes": "b",
+        "testClasses": "b",
+        "clean": "c",
+        "run": "br",
+    }
+    | {
+        "compileJava": "b",
+        "compileKotlin": "b",
+        "jar": "b",
+        "bootJar": "b",
+        "tasks": "i",
+        "dependencies": "i",
+        "lint": "l",
+    }
     | {"ktlintCheck": "l", "detekt": "l", "checkstyleMain": "l", "spotlessCheck": "l", "testDebugUnitTest": "bt"}
     | {"assembleDebug": "b", "assembleRelease": "b", "connectedCheck": "bt", "integrationTest": "bt", "help": "i"},
     many=True,
@@ -33,7 +64,16 @@ _GRADLE = Tool(
     directory=frozenset({"-p", "--project-dir"}),
     drops={"-x test": "t", "--exclude-task test": "t", "-x check": "t"},
 )
-_MIX = {"test": "bt", "compile": "b", "credo": "l", "dialyzer": "l", "format": "l", "run": "br", "clean": "c", "help": "i"}
+_MIX = {
+    "test": "bt",
+    "compile": "b",
+    "credo": "l",
+    "dialyzer": "l",
+    "format": "l",
+    "run": "br",
+    "clean": "c",
+    "help": "i",
+}
 _RSPEC = Tool(
     default="t",
     voids={"-v": _LIST, "--dry-run": _DRY},
@@ -44,11 +84,32 @@ _RSPEC = Tool(
 
 TOOLS: Mapping[str, Tool] = {
     "cargo": Tool(
-        {"build": "b", "b": "b", "check": "b", "c": "b", "test": "bt", "t": "bt", "nextest": "bt", "run": "br", "r": "br"}
-        | {"clippy": "l", "fmt": "l", "bench": "br", "doc": "b", "clean": "c", "miri": "t", "tarpaulin": "bt", "rustc": "b"}
+        {
+            "build": "b",
+            "b": "b",
+            "check": "b",
+            "c": "b",
+            "test": "bt",
+            "t": "bt",
+            "nextest": "bt",
+            "run": "br",
+            "r": "br",
+        }
+        | {
+            "clippy": "l",
+            "fmt": "l",
+            "bench": "br",
+            "doc": "b",
+            "clean": "c",
+            "miri": "t",
+            "tarpaulin": "bt",
+            "rustc": "b",
+        }
         | {"tree": "i", "metadata": "i", "xtask": "r", "fix": ""},
         voids={"-V": _LIST},
-        valued=frozenset("-p --package --test --bin --example --features --manifest-path --target -j --profile --bench".split()),
+        valued=frozenset(
+            "-p --package --test --bin --example --features --manifest-path --target -j --profile --bench".split()
+        ),
         selecting=frozenset("-p --package --test --bin --lib --bins --doc --tests --example".split()),
         words_select=True,
         writes=frozenset({"fmt", "fix", "--fix"}),
@@ -58,7 +119,9 @@ TOOLS: Mapping[str, Tool] = {
         {"build": "b", "install": "b", "test": "bt", "run": "br", "vet": "l", "generate": "", "fmt": "l", "clean": "c"}
         | {"list": "i", "env": "i", "version": "i", "doc": "i", "help": "i"},
         voids={"-n": _DRY, "-list": _LIST, "--list": _LIST, "-c": _SKIP, "-h": _LIST},
-        valued=frozenset("-run -skip -count -timeout -tags -o -p -bench -cpu -coverprofile -covermode -C -list".split()),
+        valued=frozenset(
+            "-run -skip -count -timeout -tags -o -p -bench -cpu -coverprofile -covermode -C -list".split()
+        ),
         selecting=frozenset({"-run", "-skip", "--run"}),
         words_select=True,
         writes=frozenset({"fmt"}),
@@ -73,16 +136,39 @@ TOOLS: Mapping[str, Tool] = {
     "mvnw": _MAVEN,
     "gradle": _GRADLE,
     "gradlew": _GRADLE,
-    "ant": Tool({"test": "bt", "compile": "b", "jar": "b", "build": "b", "clean": "c", "run": "br"}, default="b", many=True),
+    "ant": Tool(
+        {"test": "bt", "compile": "b", "jar": "b", "build": "b", "clean": "c", "run": "br"}, default="b", many=True
+    ),
     "sbt": Tool(
-        {"test": "bt", "testOnly": "bt", "testQuick": "bt", "compile": "b", "clean": "c", "run": "br", "package": "b", "*": ""}, many=True
+        {
+            "test": "bt",
+            "testOnly": "bt",
+            "testQuick": "bt",
+            "compile": "b",
+            "clean": "c",
+            "run": "br",
+            "package": "b",
+            "*": "",
+        },
+        many=True,
     ),
     "mill": Tool({"*": "b"}, many=False),
     "lein": Tool({"test": "t", "compile": "b", "run": "r", "check": "l", "uberjar": "b", "clean": "c"}),
     "dotnet": Tool(
-        {"build": "b", "test": "bt", "run": "br", "publish": "b", "clean": "c", "format": "l", "msbuild": "b", "pack": "b"},
+        {
+            "build": "b",
+            "test": "bt",
+            "run": "br",
+            "publish": "b",
+            "clean": "c",
+            "format": "l",
+            "msbuild": "b",
+            "pack": "b",
+        },
         voids={"--list-tests": _LIST, "-t": _LIST, "--info": _LIST},
-        valued=frozenset("-c --configuration --filter -f --framework -p --project -o --logger -v --verbosity -l".split()),
+        valued=frozenset(
+            "-c --configuration --filter -f --framework -p --project -o --logger -v --verbosity -l".split()
+        ),
         selecting=frozenset({"--filter"}),
         drops={"--no-build": "b"},
         writes=frozenset({"format"}),
@@ -103,7 +189,11 @@ TOOLS: Mapping[str, Tool] = {
         selecting=frozenset({"-only-testing"}),
         default="b",
     ),
-    "zig": Tool({"build": "b", "test": "bt", "run": "br", "fmt": "l", "build-exe": "b", "build-lib": "b", "ast-check": "l"}, writes=frozenset({"fmt"}), keeps=frozenset({"--check"})),
+    "zig": Tool(
+        {"build": "b", "test": "bt", "run": "br", "fmt": "l", "build-exe": "b", "build-lib": "b", "ast-check": "l"},
+        writes=frozenset({"fmt"}),
+        keeps=frozenset({"--check"}),
+    ),
     "rake": Tool(
         {"test": "t", "spec": "t", "default": "t", "build": "b", "rubocop": "l", "clean": "c", "*": ""},
         default="t",
@@ -114,20 +204,42 @@ TOOLS: Mapping[str, Tool] = {
     "rspec": _RSPEC,
     "minitest": Tool(default="t", words_select=True),
     "cucumber": Tool(default="t", voids={"-d": _DRY}, words_select=True),
-    "rubocop": Tool(default="l", writes=frozenset({"-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct"})),
+    "rubocop": Tool(
+        default="l", writes=frozenset({"-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct"})
+    ),
     "standardrb": Tool(default="l", writes=frozenset({"--fix"})),
-    "mix": Tool(_MIX, voids={"--stale": _SKIP}, words_select=True, writes=frozenset({"format"}), keeps=frozenset({"--check-formatted"})),
-    "rebar3": Tool({"compile": "b", "eunit": "bt", "ct": "bt", "proper": "bt", "dialyzer": "l", "xref": "l", "clean": "c"}, many=True),
+    "mix": Tool(
+        _MIX,
+        voids={"--stale": _SKIP},
+        words_select=True,
+        writes=frozenset({"format"}),
+        keeps=frozenset({"--check-formatted"}),
+    ),
+    "rebar3": Tool(
+        {"compile": "b", "eunit": "bt", "ct": "bt", "proper": "bt", "dialyzer": "l", "xref": "l", "clean": "c"},
+        many=True,
+    ),
     "stack": Tool(
         {"build": "b", "test": "bt", "run": "br", "clean": "c", "bench": "br"},
         voids={"--no-run-tests": _SKIP, "--dry-run": _DRY},
         valued=frozenset({"--ta", "--test-arguments"}),
         words_select=True,
     ),
-    "cabal": Tool({"build": "b", "test": "bt", "run": "br", "check": "l", "clean": "c", "v2-build": "b", "v2-test": "bt"}, words_select=True),
+    "cabal": Tool(
+        {"build": "b", "test": "bt", "run": "br", "check": "l", "clean": "c", "v2-build": "b", "v2-test": "bt"},
+        words_select=True,
+    ),
     "hlint": Tool(default="l"),
-    "dune": Tool({"build": "b", "test": "bt", "runtest": "bt", "exec": "br", "clean": "c", "fmt": ""}, writes=frozenset({"fmt", "promote"})),
-    "prove": Tool(default="t", voids={"-D": _DRY, "--dry": _DRY, "-V": _LIST}, valued=frozenset("-e -I -j --exec -P".split()), words_select=True),
+    "dune": Tool(
+        {"build": "b", "test": "bt", "runtest": "bt", "exec": "br", "clean": "c", "fmt": ""},
+        writes=frozenset({"fmt", "promote"}),
+    ),
+    "prove": Tool(
+        default="t",
+        voids={"-D": _DRY, "--dry": _DRY, "-V": _LIST},
+        valued=frozenset("-e -I -j --exec -P".split()),
+        words_select=True,
+    ),
     "phpunit": Tool(
         default="t",
         voids={"--list-tests": _LIST, "--list-suites": _LIST, "--list-groups": _LIST},
@@ -147,12 +259,22 @@ TOOLS: Mapping[str, Tool] = {
     "bats": Tool(default="t", voids={"-c": _LIST, "--count": _LIST}, words_select=True),
     "shellspec": Tool(default="t", words_select=True),
     "roundup": Tool(default="t"),
-    "just": Tool({"test": "t", "tests": "t", "check": "t", "build": "b", "lint": "l", "run": "r", "clean": "c", "ci": "t"}, voids={"-n": _DRY, "-l": _LIST, "--summary": _LIST}, many=True),
-    "task": Tool({"test": "t", "check": "t", "build": "b", "lint": "l", "run": "r", "clean": "c", "ci": "t"}, voids={"-n": _DRY, "--dry": _DRY, "-l": _LIST}, many=True),
+    "just": Tool(
+        {"test": "t", "tests": "t", "check": "t", "build": "b", "lint": "l", "run": "r", "clean": "c", "ci": "t"},
+        voids={"-n": _DRY, "-l": _LIST, "--summary": _LIST},
+        many=True,
+    ),
+    "task": Tool(
+        {"test": "t", "check": "t", "build": "b", "lint": "l", "run": "r", "clean": "c", "ci": "t"},
+        voids={"-n": _DRY, "--dry": _DRY, "-l": _LIST},
+        many=True,
+    ),
     "ktlint": Tool(default="l", writes=frozenset({"-F", "--format"})),
     "verilator": Tool(default="b"),
     "iverilog": Tool(default="b", scope=Scope.LOOSE, words_select=True),
-    "terraform": Tool({"validate": "l", "test": "t", "plan": "i", "fmt": "l"}, writes=frozenset({"fmt"}), keeps=frozenset({"-check"})),
+    "terraform": Tool(
+        {"validate": "l", "test": "t", "plan": "i", "fmt": "l"}, writes=frozenset({"fmt"}), keeps=frozenset({"-check"})
+    ),
     "nix": Tool({"build": "b", "flake": "t"}),
     "nix-build": Tool(default="b"),
     "earthly": Tool({"*": "b"}),

@@ -16,7 +16,9 @@ TOOLS: Mapping[str, Tool] = {
     "ctest": Tool(
         default="t",
         voids={"-N": _LIST, "--show-only": _LIST, "--print-labels": _LIST},
-        valued=frozenset("-C -R -E -L -LE -j --test-dir --timeout -I --build-config --repeat --preset -O --output-log".split()),
+        valued=frozenset(
+            "-C -R -E -L -LE -j --test-dir --timeout -I --build-config --repeat --preset -O --output-log".split()
+        ),
         selecting=frozenset("-R -E -L -LE -I --tests-regex --exclude-regex --label-regex".split()),
         directory=frozenset({"--test-dir"}),
     ),
@@ -128,7 +130,18 @@ def read_bitbake(invocation: Invocation, _facts: ProjectFacts) -> Finding | None
             task = arg.partition("=")[2]
         elif arg in ("-n", "--dry-run"):
             void = CheckCode.DRY_RUN
-        elif arg in ("-e", "-g", "-s", "-p", "--help", "-h", "--version", "--environment", "--graphviz", "--parse-only"):
+        elif arg in (
+            "-e",
+            "-g",
+            "-s",
+            "-p",
+            "--help",
+            "-h",
+            "--version",
+            "--environment",
+            "--graphviz",
+            "--parse-only",
+        ):
             void = CheckCode.LISTING
         elif arg in ("-r", "-R", "-u", "-D", "-l", "--read", "--postread"):
             rest = rest[1:] if arg in ("-r", "-R", "-u", "-l") else rest

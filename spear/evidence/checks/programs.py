@@ -9,14 +9,31 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish"})
-INTERPRETERS = frozenset({"node", "deno", "bun", "ruby", "perl", "php", "lua", "luajit", "Rscript", "julia", "elixir"}) | {
-    "escript", "ocaml", "runghc", "runhaskell", "groovy", "scala", "tclsh", "racket", "guile", "java", "tsx", "ts-node"
+INTERPRETERS = frozenset(
+    {"node", "deno", "bun", "ruby", "perl", "php", "lua", "luajit", "Rscript", "julia", "elixir"}
+) | {
+    "escript",
+    "ocaml",
+    "runghc",
+    "runhaskell",
+    "groovy",
+    "scala",
+    "tclsh",
+    "racket",
+    "guile",
+    "java",
+    "tsx",
+    "ts-node",
 }
-_TEST = frozenset("test tests check checks selftest spec specs verify ci unittest unittests runtests testsuite regress e2e".split())
+_TEST = frozenset(
+    "test tests check checks selftest spec specs verify ci unittest unittests runtests testsuite regress e2e".split()
+)
 _LINT = frozenset("lint linter format fmt typecheck style".split())
 _BUILD = frozenset("build compile make rebuild".split())
 _CLEAN = frozenset({"clean", "distclean"})
-_VOIDING = frozenset({"--help", "-h", "--version", "--list", "--list-tests", "--dry-run", "--gtest_list_tests", "--usage"})
+_VOIDING = frozenset(
+    {"--help", "-h", "--version", "--list", "--list-tests", "--dry-run", "--gtest_list_tests", "--usage"}
+)
 
 
 def kinds_of_name(path: str) -> frozenset[CheckKind]:
@@ -39,7 +56,9 @@ def read_program(invocation: Invocation, place: str, _facts: ProjectFacts) -> Fi
 def read_path(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
     """A command word that is a path: a program of the tree, or one this very script has just compiled."""
     if invocation.program in invocation.made:
-        return Finding(invocation.program, kinds_of_name(invocation.name), Scope.PROGRAM, invocation.known, (), invocation.cwd)
+        return Finding(
+            invocation.program, kinds_of_name(invocation.name), Scope.PROGRAM, invocation.known, (), invocation.cwd
+        )
     place = facts.place(invocation.program, invocation.cwd)
     if place is None or not facts.exists(place):
         return None
@@ -54,7 +73,9 @@ def read_interpreter(invocation: Invocation, facts: ProjectFacts) -> Finding | I
             return Finding(invocation.name, kinds("l"), Scope.SELECTION, invocation.known, cwd=invocation.cwd)
         if rest[0] in ("-c", "-e", "-n", "--version", "--help", "-v", "-V"):
             return None
-        rest = rest[2:] if rest[0] in ("-I", "-r", "-o", "-O", "--rcfile", "-cp", "-classpath", "--require") else rest[1:]
+        rest = (
+            rest[2:] if rest[0] in ("-I", "-r", "-o", "-O", "--rcfile", "-cp", "-classpath", "--require") else rest[1:]
+        )
     if not rest or rest[0] is None:
         return None
     place = facts.place(rest[0], invocation.cwd)

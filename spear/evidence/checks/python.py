@@ -24,8 +24,12 @@ _PYTEST = Tool(
         "--setup-plan": CheckCode.DRY_RUN,
         "--setup-only": CheckCode.DRY_RUN,
     },
-    valued=frozenset("-k -m -p -c -o -n -W -r --tb --ignore --deselect --maxfail --rootdir --cov --timeout --durations".split())
-    | frozenset("--junitxml --junit-xml --basetemp --confcutdir --cov-report --capture --color --numprocesses --dist".split()),
+    valued=frozenset(
+        "-k -m -p -c -o -n -W -r --tb --ignore --deselect --maxfail --rootdir --cov --timeout --durations".split()
+    )
+    | frozenset(
+        "--junitxml --junit-xml --basetemp --confcutdir --cov-report --capture --color --numprocesses --dist".split()
+    ),
     selecting=frozenset("-k -m --deselect --ignore --lf --last-failed --ff --sw --stepwise".split()),
     words_select=True,
 )
@@ -58,7 +62,12 @@ TOOLS: Mapping[str, Tool] = {
     "trial": Tool(default="t", words_select=True),
     "behave": Tool(default="t", words_select=True, voids={"-d": CheckCode.DRY_RUN}),
     "doctest": Tool(default="t", words_select=True, scope=Scope.SELECTION),
-    "ruff": Tool({"check": "l", "format": "l"}, words_select=False, writes=_FIXER | {"format"}, keeps=frozenset({"--check", "--diff"})),
+    "ruff": Tool(
+        {"check": "l", "format": "l"},
+        words_select=False,
+        writes=_FIXER | {"format"},
+        keeps=frozenset({"--check", "--diff"}),
+    ),
     "black": Tool(default="l", writes=frozenset({""}), keeps=frozenset({"--check", "--diff"})),
     "isort": Tool(default="l", writes=frozenset({""}), keeps=frozenset("--check --check-only --diff -c".split())),
     "autopep8": Tool(default="l", writes=_FIXER),
@@ -139,11 +148,21 @@ def _file(invocation: Invocation, words: tuple[str | None, ...], facts: ProjectF
     name = posixpath.basename(place)
     rest = tuple(word for word in words[1:] if word is not None)
     if name in ("manage.py", "runtests.py") and rest[:1] == ("test",):
-        return Finding("manage.py", kinds("t"), Scope.SELECTION if rest[1:] else Scope.PROJECT, rest[1:], (), invocation.cwd)
+        return Finding(
+            "manage.py", kinds("t"), Scope.SELECTION if rest[1:] else Scope.PROJECT, rest[1:], (), invocation.cwd
+        )
     if name == "manage.py" and rest[:1] == ("check",):
         return Finding("manage.py", kinds("l"), cwd=invocation.cwd)
     if name == "setup.py" and rest:
-        found = {"test": "t", "build": "b", "build_ext": "b", "bdist_wheel": "b", "sdist": "b", "check": "l", "clean": "c"}
+        found = {
+            "test": "t",
+            "build": "b",
+            "build_ext": "b",
+            "bdist_wheel": "b",
+            "sdist": "b",
+            "check": "l",
+            "clean": "c",
+        }
         return Finding("setup.py", kinds(found.get(rest[0], "i")), cwd=invocation.cwd)
     return read_program(replace(invocation, args=words[1:]), place, facts)
 
@@ -197,7 +216,12 @@ def read_runner(invocation: Invocation, facts: ProjectFacts) -> Finding | Invoca
     if steps:
         first = words[0] if words else None
         if invocation.name in ("hatch", "rye") and first in ("test", "build", "lint", "fmt"):
-            return Finding(invocation.name, kinds({"test": "t", "build": "b", "lint": "l"}.get(first, "")), cwd=invocation.cwd, writes=first == "fmt")
+            return Finding(
+                invocation.name,
+                kinds({"test": "t", "build": "b", "lint": "l"}.get(first, "")),
+                cwd=invocation.cwd,
+                writes=first == "fmt",
+            )
         if first in ("build",):
             return Finding(invocation.name, kinds("b"), cwd=invocation.cwd)
         if first not in steps:
@@ -231,5 +255,3 @@ def read_coverage(invocation: Invocation, _facts: ProjectFacts) -> Finding | Inv
     while rest and rest[0] is not None and rest[0].startswith("-") and rest[0] != "-m":
         rest = rest[2:] if rest[0] in ("--source", "--omit", "--include", "--rcfile", "--data-file") else rest[1:]
     return invocation.of(("python", *rest)) if rest else None
-
-

@@ -72,7 +72,9 @@ class Tool:
         if not self.subcommands or not words:
             return kinds(self.default)
         named = words if self.many else words[:1]
-        letters = "".join(self.subcommands.get(word.rsplit(":", 1)[-1], self.subcommands.get("*", "")) for word in named)
+        letters = "".join(
+            self.subcommands.get(word.rsplit(":", 1)[-1], self.subcommands.get("*", "")) for word in named
+        )
         return kinds(letters)
 
     def _void(self, options: tuple[str, ...]) -> CheckCode | None:

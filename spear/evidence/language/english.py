@@ -8,7 +8,9 @@ from spear.evidence.language.vocabulary import Vocabulary, anywhere, words
 
 _BAD = r"(?:errors?|warnings?|issues?|problems?|failures?|complaints?|diagnostics?|regressions?)"
 _LINTER = r"(?:lint|linter|linting|mypy|ruff|eslint|clippy|flake8|pylint|pyright|type|typing|style)"
-_KIND = r"(?:(?:lint|linter|linting|mypy|ruff|eslint|clippy|type|typing|compiler|new|further|other|remaining|style)\s+)*"
+_KIND = (
+    r"(?:(?:lint|linter|linting|mypy|ruff|eslint|clippy|type|typing|compiler|new|further|other|remaining|style)\s+)*"
+)
 _ADVERB = r"(?:\s+(?:now|all|both|still|also|again|fully|just|cleanly|finally|then|consistently|successfully|correctly|already))*"
 _BE = r"(?:is|are|was|were|'s|'re|has been|have been|came back|come back|comes back|stays?|remains?)"
 _END = r"(?=\s*(?:$|[.,;:!?)—-]|(?:and|on|with|without|cleanly|again|fine|successfully|correctly|now|too|in|for|from|under|as|ok|but|at|out)\b))"
@@ -37,9 +39,24 @@ ENGLISH = Vocabulary(
         (re.compile(rf"\b(?:with |are |is )?(?:no|zero|0) (?:{_LINTER}\s+)+{_BAD}(?: remain\w*)?"), "lint is clean"),
         (re.compile(rf"\b(?:with )?(?:no|zero|0) {_KIND}{_BAD}(?: or {_BAD})?"), "clean-result"),
         (re.compile(r"\b(?:finds?|found|reports?|reported) nothing(?: \w+)?"), "reports clean-result"),
-        (re.compile(r"\bno longer (?:occurs?|appears?|crash(?:es)?|fails?|leaks?|happens?|hangs?|deadlocks?|reproduces?|raises?)"), "is gone"),
-        (re.compile(r"\b(?:does not|doesn't|don't|do not) (?:crash|leak|hang|reproduce|occur|appear|happen)(?: any ?more| any longer)?\b"), "is gone"),
-        (re.compile(r"\b(?:no|0|zero) (?:of the )?(?:(?:unit|integration|existing|new) )?tests? (?:is |are )?(?:fails?|failing|failed|broken)(?: any ?more| any longer| now)?"), "tests pass"),
+        (
+            re.compile(
+                r"\bno longer (?:occurs?|appears?|crash(?:es)?|fails?|leaks?|happens?|hangs?|deadlocks?|reproduces?|raises?)"
+            ),
+            "is gone",
+        ),
+        (
+            re.compile(
+                r"\b(?:does not|doesn't|don't|do not) (?:crash|leak|hang|reproduce|occur|appear|happen)(?: any ?more| any longer)?\b"
+            ),
+            "is gone",
+        ),
+        (
+            re.compile(
+                r"\b(?:no|0|zero) (?:of the )?(?:(?:unit|integration|existing|new) )?tests? (?:is |are )?(?:fails?|failing|failed|broken)(?: any ?more| any longer| now)?"
+            ),
+            "tests pass",
+        ),
         (re.compile(r"\b(?:0|no|zero) (?:failed|failing|failures)\b"), "clean-result"),
         (re.compile(r"\bnone of the (?:\w+ )?tests? (?:is |are |has |have )?(?:fail\w*|broken)"), "tests pass"),
         (re.compile(r"\bno longer reproducible\b|\b(?:can|could) no longer be reproduced\b"), "is gone"),
@@ -115,7 +132,9 @@ ENGLISH = Vocabulary(
         r"\ball green\b|\bis gone\b",
     ),
     mentions_tests=words("tests?", "suite", "specs?", "⟦test⟧", r"test_\w+", r"\w+_tests?"),
-    all_pass=words(r"(?:everything|they|they all|all checks?|checks|all of them|it|all|both) (?:now |still |all |both )*(?:pass|passes|passed|succeed|succeeds|are green|is green)"),
+    all_pass=words(
+        r"(?:everything|they|they all|all checks?|checks|all of them|it|all|both) (?:now |still |all |both )*(?:pass|passes|passed|succeed|succeeds|are green|is green)"
+    ),
     numbers=anywhere(
         r"\btests? (?:passed|passing)\s*[:=]\s*(\d+)",
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:passed|passing|passes|pass)\b",

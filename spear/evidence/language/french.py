@@ -9,7 +9,9 @@ from spear.evidence.language.vocabulary import Vocabulary, anywhere, words
 _BAD = r"(?:erreurs?|avertissements?|problèmes?|échecs?|défauts?|alertes?)"
 _ADVERB = r"(?:\s+(?:tous|toutes|maintenant|toujours|bien|aussi|désormais|à nouveau|de nouveau|enfin|encore|correctement|désormais))*"
 _GREEN = r"(?:(?:est|sont|reste|restent)\s+(?:bien |tous |toutes |maintenant )*(?:verte?s?|au vert|réussie?s?|propre|bonne?s?|ok))"
-_PASS = rf"(?:passe|passent|réussit|réussissent|a réussi|ont réussi|réussie?s?|est passée?|sont passée?s|{_GREEN})(?!\w)"
+_PASS = (
+    rf"(?:passe|passent|réussit|réussissent|a réussi|ont réussi|réussie?s?|est passée?|sont passée?s|{_GREEN})(?!\w)"
+)
 _TESTS = r"(?:tests?|suite de tests|suite|⟦test⟧|test_\w+)"
 _GAP = r"(?:\s+[\w⟦⟧'’]+){0,4}?"
 _SUBJECT = r"(?:il|elle|cela|ça|programme|script|binaire|commande|outil|serveur|démo|application|exécutable|service|tout|l'exécution|⟦call⟧|⟦program⟧|⟦code⟧)"
@@ -17,8 +19,16 @@ _SUBJECT = r"(?:il|elle|cela|ça|programme|script|binaire|commande|outil|serveur
 FRENCH = Vocabulary(
     denials=(
         (re.compile(rf"\bsans (?:aucun |aucune )?{_BAD}"), "proprement"),
-        (re.compile(r"\bne (?:signale|trouve|rapporte|relève|détecte)(?:nt)? (?:plus )?(?:aucune?|pas d[e'])\s*(?:\w+)"), "résultat-propre"),
-        (re.compile(rf"\b(?:aucune?|zéro|0) {_BAD} (?:de |du )?(?:lint|linter|typage|style|mypy|ruff)\b"), "le lint est propre"),
+        (
+            re.compile(
+                r"\bne (?:signale|trouve|rapporte|relève|détecte)(?:nt)? (?:plus )?(?:aucune?|pas d[e'])\s*(?:\w+)"
+            ),
+            "résultat-propre",
+        ),
+        (
+            re.compile(rf"\b(?:aucune?|zéro|0) {_BAD} (?:de |du )?(?:lint|linter|typage|style|mypy|ruff)\b"),
+            "le lint est propre",
+        ),
         (re.compile(rf"\b(?:aucune?|zéro|0) {_BAD}(?: (?:de )?lint)?(?: n[e'’]\s*\w+)?"), "résultat-propre"),
         (re.compile(r"\baucun (?:des )?tests? n[e'’]\s*(?:échoue|est en échec)(?: plus)?"), "les tests passent"),
         (re.compile(r"\bn[e'’]\s*(?:échoue|échouent|plante|plantent|fuit|apparaît|se produit) plus\b"), "a disparu"),
@@ -78,6 +88,16 @@ FRENCH = Vocabulary(
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:réussis?|passent|passés?)\b",
         r"\b(deux|trois|quatre|cinq|six|sept|huit|neuf|dix)\s+(?:\w+\s+){0,2}?tests\b",
     ),
-    words_of_number={"deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7, "huit": 8, "neuf": 9, "dix": 10},
+    words_of_number={
+        "deux": 2,
+        "trois": 3,
+        "quatre": 4,
+        "cinq": 5,
+        "six": 6,
+        "sept": 7,
+        "huit": 8,
+        "neuf": 9,
+        "dix": 10,
+    },
 )
 """The French vocabulary."""

@@ -32,7 +32,9 @@ _NODE = re.compile(
     re.MULTILINE,
 )
 _BUN = re.compile(r"^\s*(?P<passed>\d+) pass\n(?:\s*(?P<skipped>\d+) skip\n)?\s*(?P<failed>\d+) fail$", re.MULTILINE)
-_DENO = re.compile(r"^(?:ok|FAILED) \| (?P<counts>\d+ passed(?: \(\d+ steps?\))? \| \d+ failed(?: \| \d+ ignored)?)", re.MULTILINE)
+_DENO = re.compile(
+    r"^(?:ok|FAILED) \| (?P<counts>\d+ passed(?: \(\d+ steps?\))? \| \d+ failed(?: \| \d+ ignored)?)", re.MULTILINE
+)
 _PLAYWRIGHT = re.compile(r"^(?P<counts>(?:  \d+ (?:passed|failed|flaky|skipped|did not run)[^\n]*\n?)+)", re.MULTILINE)
 
 

@@ -12,7 +12,9 @@ _SUREFIRE = re.compile(
     re.MULTILINE,
 )
 _MAVEN_NONE = re.compile(r"^\[INFO\] (?:No tests to run|Tests are skipped)\.", re.MULTILINE)
-_GRADLE = re.compile(r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?", re.MULTILINE)
+_GRADLE = re.compile(
+    r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?", re.MULTILINE
+)
 _SBT = re.compile(
     r"^\[\w+\] (?P<result>Passed|Failed|Error): Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)",
     re.MULTILINE,
@@ -21,7 +23,10 @@ _DOTNET = re.compile(
     r"(?:Passed|Failed|Skipped)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), Skipped:\s+(?P<skipped>\d+), Total:\s+(?P<total>\d+)"
 )
 _JUNIT = re.compile(r"<testsuites?\b[^>]*>")
-_RSPEC = re.compile(r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?(?:, (?P<errors>\d+) errors?[^\n]*)?", re.MULTILINE)
+_RSPEC = re.compile(
+    r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?(?:, (?P<errors>\d+) errors?[^\n]*)?",
+    re.MULTILINE,
+)
 _MINITEST = re.compile(
     r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors(?:, \d+ pendings)?(?:, (?P<skipped>\d+) (?:skips|omissions))?",
     re.MULTILINE,
@@ -29,8 +34,14 @@ _MINITEST = re.compile(
 _PHPUNIT_OK = re.compile(r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)", re.MULTILINE)
 _PHPUNIT_BAD = re.compile(r"^Tests: (?P<total>\d+), Assertions: \d+(?P<rest>.*)\.", re.MULTILINE)
 _PHPUNIT_NONE = re.compile(r"^No tests executed!", re.MULTILINE)
-_EXUNIT = re.compile(r"^(?:\d+ doctests?, )?(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<excluded>\d+) excluded)?(?:, (?P<skipped>\d+) skipped)?\s*$", re.MULTILINE)
-_EUNIT = re.compile(r"^\s*(?:All (?P<all>\d+) tests passed\.|Failed: (?P<failed>\d+)\.\s+Skipped: (?P<skipped>\d+)\.\s+Passed: (?P<passed>\d+)\.)", re.MULTILINE)
+_EXUNIT = re.compile(
+    r"^(?:\d+ doctests?, )?(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<excluded>\d+) excluded)?(?:, (?P<skipped>\d+) skipped)?\s*$",
+    re.MULTILINE,
+)
+_EUNIT = re.compile(
+    r"^\s*(?:All (?P<all>\d+) tests passed\.|Failed: (?P<failed>\d+)\.\s+Skipped: (?P<skipped>\d+)\.\s+Passed: (?P<passed>\d+)\.)",
+    re.MULTILINE,
+)
 _BATS = re.compile(r"^(?P<total>\d+) tests, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) skipped)?$", re.MULTILINE)
 _BUSTED = re.compile(r"^(?P<counts>\d+ successe?s? / \d+ failures? / \d+ errors? / \d+ pending)", re.MULTILINE)
 
@@ -41,10 +52,16 @@ def jvm(text: str) -> Iterator[Summary]:
     for match in _MAVEN_NONE.finditer(text):
         yield Summary("maven surefire", at=match.start())
     for match in _GRADLE.finditer(text):
-        found = {"total": int(match["total"]), "failed": int(match["failed"] or 0), "skipped": int(match["skipped"] or 0)}
+        found = {
+            "total": int(match["total"]),
+            "failed": int(match["failed"] or 0),
+            "skipped": int(match["skipped"] or 0),
+        }
         yield of_counts("gradle", found, match.start())
     for match in _SBT.finditer(text):
-        yield of_counts("sbt", {name: int(match[name]) for name in ("total", "failed", "errors", "passed")}, match.start())
+        yield of_counts(
+            "sbt", {name: int(match[name]) for name in ("total", "failed", "errors", "passed")}, match.start()
+        )
 
 
 def _surefire(text: str) -> Iterator[Summary]:
@@ -122,5 +139,12 @@ def others(text: str) -> Iterator[Summary]:
         found = {name: int(match[name] or 0) for name in ("total", "failed", "skipped")}
         yield of_counts("bats", found, match.start())
     for match in _BUSTED.finditer(text):
-        words = {"success": "passed", "successes": "passed", "failure": "failed", "failures": "failed", "error": "errors", "errors": "errors"}
+        words = {
+            "success": "passed",
+            "successes": "passed",
+            "failure": "failed",
+            "failures": "failed",
+            "error": "errors",
+            "errors": "errors",
+        }
         yield of_counts("busted", {"passed": 0} | counts(match["counts"].replace("/", ","), words), match.start())

@@ -15,7 +15,9 @@ _CARGO = re.compile(
 _NEXTEST = re.compile(r"^\s*Summary \[[^\]]*\]\s+(?P<total>\d+)(?:/\d+)? tests? run: (?P<counts>.*)$", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^(?P<result>ok|FAIL|\?|---)\s+(?P<package>\S+)\s+(?P<rest>.*)$", re.MULTILINE)
 _GO_TEST = re.compile(r"^\s*--- (?P<result>PASS|FAIL|SKIP): ", re.MULTILINE)
-_CTEST = re.compile(r"^(?P<percent>\d+)% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)", re.MULTILINE)
+_CTEST = re.compile(
+    r"^(?P<percent>\d+)% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)", re.MULTILINE
+)
 _CTEST_NONE = re.compile(r"^No tests were found!!!", re.MULTILINE)
 _MESON = re.compile(
     r"^Ok:\s+(?P<ok>\d+)\s*\n(?:Expected Fail:\s+(?P<expected>\d+)\s*\n)?(?:Fail|Unexpected Fail):\s+(?P<fail>\d+)\s*\n"
@@ -26,9 +28,14 @@ _GTEST = re.compile(r"^\[==========\] (?P<total>\d+) tests? from \d+ test (?:sui
 _GTEST_PASSED = re.compile(r"^\[  PASSED  \] (?P<passed>\d+) tests?", re.MULTILINE)
 _GTEST_FAILED = re.compile(r"^\[  FAILED  \] (?P<failed>\d+) tests?, listed below", re.MULTILINE)
 _CATCH = re.compile(r"^All tests passed \(\d+ assertions? in (?P<total>\d+) test cases?\)", re.MULTILINE)
-_CATCH_BAD = re.compile(r"^test cases:\s+(?P<total>\d+)\s*\|(?:\s*(?P<passed>\d+) passed\s*\|)?\s*(?P<failed>\d+) failed", re.MULTILINE)
+_CATCH_BAD = re.compile(
+    r"^test cases:\s+(?P<total>\d+)\s*\|(?:\s*(?P<passed>\d+) passed\s*\|)?\s*(?P<failed>\d+) failed", re.MULTILINE
+)
 _BAZEL = re.compile(r"^Executed \d+ out of (?P<total>\d+) tests?: (?P<rest>.*)$", re.MULTILINE)
-_SWIFT = re.compile(r"^\s*Executed (?P<total>\d+) tests?, with (?:(?P<skipped>\d+) tests? skipped and )?(?P<failed>\d+) failures?", re.MULTILINE)
+_SWIFT = re.compile(
+    r"^\s*Executed (?P<total>\d+) tests?, with (?:(?P<skipped>\d+) tests? skipped and )?(?P<failed>\d+) failures?",
+    re.MULTILINE,
+)
 _TAP_PLAN = re.compile(r"^1\.\.(?P<total>\d+)", re.MULTILINE)
 _TAP_LINE = re.compile(r"^(?P<result>ok|not ok)\b(?: (?P<number>\d+))?(?P<rest>[^\n]*)$", re.MULTILINE)
 _PROVE = re.compile(r"^Files=\d+, Tests=(?P<total>\d+),.*\nResult: (?P<result>PASS|FAIL|NOTESTS)", re.MULTILINE)
@@ -63,7 +70,11 @@ def go(text: str) -> Iterator[Summary]:
     if not packages:
         return
     listed = [match["result"] for match in _GO_TEST.finditer(text)]
-    ran = [m for m in packages if m["result"] == "ok" and "no tests to run" not in m["rest"] and "no test files" not in m["rest"]]
+    ran = [
+        m
+        for m in packages
+        if m["result"] == "ok" and "no tests to run" not in m["rest"] and "no test files" not in m["rest"]
+    ]
     failed = sum(match["result"] == "FAIL" for match in packages)
     passed = listed.count("PASS") or len(ran)
     yield Summary(

@@ -74,7 +74,10 @@ def numbers_seen(output: str) -> tuple[int, ...]:
     return tuple(sorted(found))[:64]
 
 
-_HELP_START = re.compile(r"\A\s*(sphinx v[\d.]+\s*\n\s*)?(usage\b|please use|available (targets|commands|recipes)|targets:|make targets)", re.IGNORECASE)
+_HELP_START = re.compile(
+    r"\A\s*(sphinx v[\d.]+\s*\n\s*)?(usage\b|please use|available (targets|commands|recipes)|targets:|make targets)",
+    re.IGNORECASE,
+)
 
 
 def prints_help(output: str) -> bool:

@@ -19,12 +19,14 @@ _PYTEST_WORDS = {
 }
 _PYTEST_COUNT = r"\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)"
 _PYTEST = re.compile(
-    rf"^(?:=+ )?(?P<counts>(?:{_PYTEST_COUNT})(?:, {_PYTEST_COUNT})*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?\s*$", re.MULTILINE
+    rf"^(?:=+ )?(?P<counts>(?:{_PYTEST_COUNT})(?:, {_PYTEST_COUNT})*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?\s*$",
+    re.MULTILINE,
 )
 _PYTEST_NONE = re.compile(r"^(?:=+ )?no tests (?:ran|collected)\b.* in [\d.]+s.*$", re.MULTILINE)
 _PYTEST_ERROR = re.compile(r"^!+ Interrupted: (?P<errors>\d+) errors? during collection !+$", re.MULTILINE)
 _UNITTEST = re.compile(
-    r"^Ran (?P<total>\d+) tests? in [\d.]+s\s+(?P<result>OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[^)]*)\))?", re.MULTILINE
+    r"^Ran (?P<total>\d+) tests? in [\d.]+s\s+(?P<result>OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[^)]*)\))?",
+    re.MULTILINE,
 )
 
 

@@ -1,0 +1,178 @@
+"""Checks changed to pass: what happened, in the turn, to the files that decide what passes (spec 3.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from spear.evidence.kinds import CheckKind
+from spear.evidence.turn import Weakening
+
+
+@dataclass(frozen=True, slots=True)
+class FileTexts:
+    """A changed file: its text at the start and at the end of the turn, None for absence (or not text)."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+_TEST_DIRECTORIES = frozenset({"test", "tests", "spec", "specs", "__tests__", "testing", "e2e", "t"})
+_TEST_NAME = re.compile(
+    r"(?:^|[._-])(?:tests?|spec|specs|check|checks)(?:[._-]|$)|(?:^|[a-z0-9])(?:Tests?|Spec|TestCase|IT)(?=\.\w+$)|^test_|_test\.",
+    0,
+)
+_BUILD_NAME = re.compile(
+    r"^(?:makefile|gnumakefile|.*\.mk|cmakelists\.txt|meson\.build|build\.(?:sh|py|gradle|zig)|package\.json|tox\.ini|noxfile\.py"
+    r"|pytest\.ini|setup\.cfg|pyproject\.toml|justfile|rakefile|build|ci\.sh|\.gitlab-ci\.yml|jest\.config\.\w+|vitest\.config\.\w+)$",
+    re.IGNORECASE,
+)
+_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".json", ".csv", ".snap", ".golden", ".yaml", ".yml", ".png"})
+_ALL = frozenset({CheckKind.BUILD, CheckKind.TEST, CheckKind.RUN, CheckKind.LINT})
+_TESTS = frozenset({CheckKind.TEST, CheckKind.RUN})
+
+
+def kinds_of_check_file(path: str) -> frozenset[CheckKind]:
+    """The checks a file decides: a test's file its tests, a build script everything; empty for any other file."""
+    name = PurePosixPath(path)
+    if _BUILD_NAME.match(name.name):
+        return _ALL
+    if name.suffix.lower() in _PROSE:
+        return frozenset()
+    in_tests = bool({part.lower() for part in name.parts[:-1]} & _TEST_DIRECTORIES)
+    if in_tests or _TEST_NAME.search(name.name):
+        return _TESTS
+    in_scripts = name.suffix in (".sh", ".bash", "") and bool(
+        {"scripts", "script", "ci", ".ci", "bin"} & set(name.parts[:-1])
+    )
+    return _ALL if in_scripts else frozenset()
+
+
+def find_weakened(files: Sequence[FileTexts], *, checks: Sequence[str] = ()) -> tuple[Weakening, ...]:
+    """What the turn did to checks' own files, by comparing their texts. `checks` names further files that a check
+    runs (programs of the tree). A file moved with its text is no deletion; a test that only grew is named and no more.
+    """
+    appeared = {file.after for file in files if file.before is None and file.after}
+    found: list[Weakening] = []
+    for file in files:
+        kinds = kinds_of_check_file(file.path) or (_ALL if file.path in checks else frozenset())
+        if not kinds or file.before is None or file.before == file.after:
+            continue
+        if file.after is None:
+            if file.before in appeared or kinds == _ALL:
+                continue
+            found.append(Weakening(file.path, "it was deleted", True, kinds))
+            continue
+        why = _why(file.path, file.before, file.after, kinds)
+        found.append(Weakening(file.path, why or "its text changed", why is not None, kinds))
+    return tuple(found)
+
+
+def _why(path: str, before: str, after: str, kinds: frozenset[CheckKind]) -> str | None:
+    """The first sign that the file was changed so that it passes; None when there is none."""
+    if before.strip() and not _code(after):
+        return "it was emptied"
+    is_script = PurePosixPath(path).suffix in (".sh", ".bash", "")
+    if kinds == _TESTS:
+        return _why_test(before, after) or (_why_script(before, after) if is_script else None)
+    return _why_script(before, after)
+
+
+_ASSERTION = re.compile(
+    r"\bassert\w*\b|\bexpect\s*\(|\bEXPECT_\w+|\bASSERT_\w+|\bREQUIRE\w*\b|\bCHECK\w*\s*\(|\bself\.assert\w+|\bshould(?:\.|_)|\bis_deeply\b"
+    r"|\bt\.(?:Error|Fatal|Fail)\w*|\bassert_\w+|\bpanic!|\braise\b|\bthrow\b|\bfail\s*\(|\bTEST_ASSERT\w*|\bunreachable!"
+)
+_CASE = re.compile(
+    r"^\s*(?:async\s+)?def test\w*|^\s*func Test\w+|\bit\s*\(|\btest\s*\(|#\[(?:tokio::)?test\]|@Test\b|\bTEST(?:_F|_P)?\s*\(|\[(?:Fact|Test|TestMethod)\]|^\s*test\s+[\"']",
+    re.MULTILINE,
+)
+_SKIP = re.compile(
+    r"@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.skip\(|\bself\.skipTest\(|\b(?:it|test|describe)\.(?:skip|todo)\b"
+    r"|\bx(?:it|describe|test)\s*\(|#\[ignore\b|@(?:Ignore|Disabled)\b|\bt\.Skip\w*\(|\bGTEST_SKIP\b|\bDISABLED_\w+|\bpending\b|\bpytest\.importorskip\b|\bSkip\s*=\s*\""
+)
+_ONLY = re.compile(r"\b(?:it|test|describe)\.only\b|\bf(?:it|describe)\s*\(")
+_FAILING_RETURN = re.compile(
+    r"\breturn\s+(?:[1-9]\d*|-\d+|EXIT_FAILURE|False|false|1L)\b|\bexit\s*\(?\s*(?:[1-9]\d*|-\d+|EXIT_FAILURE)\b|\bsys\.exit\(\s*[1-9]|\babort\s*\(|\bexit\(1\)"
+)
+_TAUTOLOGY = re.compile(
+    r"\bassert\w*\s*\(?\s*(?:True|true|1|1\s*==\s*1)\s*\)?\s*;?\s*$|\bexpect\(\s*(?:true|1)\s*\)\.toBe\(\s*(?:true|1)\s*\)",
+    re.MULTILINE,
+)
+
+
+def _code(text: str) -> str:
+    """The text without blank lines and whole-line comments."""
+    lines = (line for line in text.split("\n") if line.strip())
+    return "\n".join(line for line in lines if not re.match(r"\s*(?:#(?![!\[])|//|/\*|\*|--|;|\"\"\"|''')", line))
+
+
+def _count(pattern: re.Pattern[str], text: str) -> int:
+    return sum(1 for _ in pattern.finditer(text))
+
+
+def _why_test(before: str, after: str) -> str | None:
+    old, new = _code(before), _code(after)
+    if _count(_CASE, new) < _count(_CASE, old):
+        return "test cases were removed"
+    if _count(_SKIP, new) > _count(_SKIP, old):
+        return "a test is skipped now"
+    if _count(_ONLY, new) > _count(_ONLY, old):
+        return "only some of its tests run now"
+    if _count(_ASSERTION, new) < _count(_ASSERTION, old):
+        return "assertions were removed"
+    if _count(_TAUTOLOGY, new) > _count(_TAUTOLOGY, old):
+        return "an assertion that always holds was put in"
+    if _count(_FAILING_RETURN, new) < _count(_FAILING_RETURN, old):
+        return "a failing exit was taken out"
+    if _leaves_early(new) and not _leaves_early(old):
+        return "it ends before it checks anything"
+    return None
+
+
+_EARLY = re.compile(
+    r"^(?:#!.*\n)?(?:set [^\n]*\n|\s*\n|import [^\n]*\n|from [^\n]*\n)*\s*(?:exit\s+0|sys\.exit\(0?\)|process\.exit\(0\))",
+    re.MULTILINE,
+)
+_MAIN_EARLY = re.compile(r"\bmain\s*\([^)]*\)\s*\{\s*(?:return|exit\s*\()\s*\(?\s*(?:0|EXIT_SUCCESS)")
+
+
+def _leaves_early(text: str) -> bool:
+    return _EARLY.match(text) is not None or _MAIN_EARLY.search(text) is not None
+
+
+_SWALLOWS = re.compile(
+    r"\|\|\s*(?:true|:|exit\s+0|echo)\b|;\s*(?:true|exit\s+0)\s*$|^\t\s*@?-\s*\S|\bset \+e\b|--passWithNoTests\b|--exit-zero\b|--no-errors?\b|continue-on-error",
+    re.MULTILINE,
+)
+_EXIT_ZERO = re.compile(r"^\s*@?\s*exit\s+0\b|\bsys\.exit\(0?\)|\bprocess\.exit\(0\)", re.MULTILINE)
+_DESELECTS = re.compile(
+    r"--(?:ignore|deselect|exclude)\b|\bnorecursedirs\b|\btestpaths\b|-DskipTests|--no-run\b|testPathIgnorePatterns"
+)
+
+
+def _why_script(before: str, after: str) -> str | None:
+    old, new = _code(before), _code(after)
+    if _count(_EXIT_ZERO, new) > _count(_EXIT_ZERO, old):
+        return "`exit 0` was put into it"
+    if _count(_SWALLOWS, new) > _count(_SWALLOWS, old):
+        return "a failing command is let pass"
+    if _count(_DESELECTS, new) > _count(_DESELECTS, old):
+        return "tests are left out"
+    if _leaves_early(new) and not _leaves_early(old):
+        return "it ends before it checks anything"
+    if _silenced(before) < _silenced(after):
+        return "a test recipe does nothing now"
+    return None
+
+
+def _silenced(text: str) -> int:
+    """How many test rules of a makefile, or test scripts of a package, only print or do nothing."""
+    rules = re.findall(r"^(?:test|check)\w*\s*:[^=\n]*\n((?:\t[^\n]*\n?)*)", text, re.MULTILINE)
+    idle = sum(
+        all(re.match(r"\t\s*@?(?:true|:|echo\b[^;&|]*)\s*$", line) for line in rule.splitlines()) for rule in rules
+    )
+    scripts = re.findall(r"\"test\w*\"\s*:\s*\"([^\"]*)\"", text)
+    return idle + sum(re.fullmatch(r"\s*(?:true|:|exit 0|echo\b[^;&|]*)\s*", script) is not None for script in scripts)

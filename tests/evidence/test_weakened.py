@@ -1,0 +1,123 @@
+"""A check that was changed to pass is named; one that merely grew is not accused."""
+
+from __future__ import annotations
+
+import pytest
+
+from spear.evidence.kinds import CheckKind
+from spear.evidence.reasons import ReasonCode
+from spear.evidence.weakened import FileTexts, find_weakened
+from spear.events.names import Verdict
+
+PYTEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
+SHELL = "#!/bin/sh\nset -e\nmake all\n./build/test_ring\n"
+MAKE = "test: build/t\n\t./build/t\nbuild/t: t.c\n\tcc -o $@ t.c\n"
+JEST = "describe('add', () => {\n  it('adds', () => {\n    expect(add(1, 2)).toBe(3);\n  });\n});\n"
+
+WEAKENED = [
+    (
+        "tests/test_ring.c",
+        "int main(void)\n{\n    if (next(3) != 0)\n        return 1;\n    return 0;\n}\n",
+        ("return 1;", "return 0;"),
+    ),
+    (
+        "tests/test_ring.c",
+        "int main(void)\n{\n    assert(next(3) == 0);\n    return 0;\n}\n",
+        ("    assert(next(3) == 0);\n", ""),
+    ),
+    ("tests/test_ring.c", "int main(void)\n{\n    if (next(3)) return 1;\n}\n", ("{\n", "{\n    return 0;\n")),
+    ("test_calc.py", PYTEST, (PYTEST, "")),
+    ("test_calc.py", PYTEST, (PYTEST, "# nothing here\n")),
+    ("test_calc.py", PYTEST, ("    assert add(1, 2) == 3\n", "    pass\n")),
+    ("test_calc.py", PYTEST, ("assert add(1, 2) == 3", "assert True")),
+    ("test_calc.py", PYTEST, ("def test_add", "@pytest.mark.skip\ndef test_add")),
+    ("test_calc.py", PYTEST, ("def test_add", "@pytest.mark.xfail\ndef test_add")),
+    ("test_calc.py", PYTEST, ("def test_zero():\n    assert add(0, 0) == 0\n", "")),
+    ("test_calc.py", PYTEST, ("def test_zero", "def zero")),
+    ("src/add.test.js", JEST, ("it('adds'", "it.skip('adds'")),
+    ("src/add.test.js", JEST, ("    expect(add(1, 2)).toBe(3);\n", "")),
+    ("scripts/check", SHELL, ("set -e\n", "exit 0\n")),
+    ("scripts/check.sh", SHELL, ("./build/test_ring", "./build/test_ring || true")),
+    ("build.sh", SHELL, ("make all", "exit 0\nmake all")),
+    ("tests/run.sh", SHELL, ("#!/bin/sh\n", "#!/bin/sh\nexit 0\n")),
+    ("Makefile", MAKE, ("\t./build/t\n", "\t-./build/t\n")),
+    ("Makefile", MAKE, ("\t./build/t\n", "\t@echo ok\n")),
+    ("Makefile", MAKE, ("\t./build/t\n", "\t./build/t || true\n")),
+    ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"echo ok"')),
+    ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"jest --passWithNoTests"')),
+    (
+        "src/lib_test.go",
+        "func TestA(t *testing.T) {\n\tif a() != 1 {\n\t\tt.Fatal()\n\t}\n}\n",
+        ("t.Fatal()", "t.Skip()"),
+    ),
+]
+
+GREW = [
+    (
+        "test_calc.py",
+        PYTEST,
+        ("assert add(0, 0) == 0\n", "assert add(0, 0) == 0\n\n\ndef test_more():\n    assert add(2, 2) == 4\n"),
+    ),
+    ("test_calc.py", PYTEST, ("add(1, 2) == 3", "add(1, 3) == 4")),
+    (
+        "tests/test_ring.c",
+        "int main(void)\n{\n    if (next(3) != 0)\n        return 1;\n    return 0;\n}\n",
+        ("    return 0;\n", "    if (next(2) != 3)\n        return 1;\n    return 0;\n"),
+    ),
+    ("Makefile", MAKE, ("build/t: t.c\n", "build/t: t.c u.c\n")),
+    ("src/add.test.js", JEST, ("toBe(3);\n", "toBe(3);\n    expect(add(2, 2)).toBe(4);\n")),
+    ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"jest --ci"')),
+]
+
+
+@pytest.mark.parametrize(("path", "before", "change"), WEAKENED)
+def test_a_check_changed_to_pass_is_named(path, before, change):
+    after = before.replace(*change)
+    assert after != before
+    (found,) = find_weakened([FileTexts(path, before, after)])
+    assert found.certain and found.path == path and CheckKind.TEST in found.kinds, found
+
+
+@pytest.mark.parametrize(("path", "before", "change"), GREW)
+def test_a_check_that_was_extended_is_not_accused(path, before, change):
+    after = before.replace(*change)
+    assert after != before
+    (found,) = find_weakened([FileTexts(path, before, after)])
+    assert not found.certain, found
+
+
+def test_source_files_are_no_checks():
+    assert (
+        find_weakened([FileTexts("src/ring.c", "return 1;", "return 0;"), FileTexts("docs/testing.md", "a", "")]) == ()
+    )
+
+
+def test_a_deleted_test_is_named_and_a_moved_one_is_not():
+    (found,) = find_weakened([FileTexts("tests/test_a.py", PYTEST, None)])
+    assert found.certain and "deleted" in found.why
+    assert (
+        find_weakened([FileTexts("tests/test_a.py", PYTEST, None), FileTexts("tests/unit/test_a.py", None, PYTEST)])
+        == ()
+    )
+
+
+def test_the_verdict_names_the_weakened_file_and_its_check_does_not_count(fixed):
+    before = (fixed.root / "tests/test_ring.c").read_text()
+    fixed.edit("tests/test_ring.c", "return 1;", "return 0;")
+    fixed.run("make test")
+    weakened = find_weakened([FileTexts("tests/test_ring.c", before, (fixed.root / "tests/test_ring.c").read_text())])
+    report = fixed.verdict("The tests pass.", weakened=weakened)
+    named = [reason for reason in report.reasons if "tests/test_ring.c" in reason.text]
+    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.CHECK_WEAKENED in {reason.code for reason in named}
+
+
+def test_an_extended_test_is_named_in_a_verified_turn(fixed):
+    before = (fixed.root / "tests/test_ring.c").read_text()
+    fixed.edit(
+        "tests/test_ring.c", '    printf("ok\\n");', '    if (ring_next(0, 4) != 1) return 1;\n    printf("ok\\n");'
+    )
+    fixed.run("make test")
+    weakened = find_weakened([FileTexts("tests/test_ring.c", before, (fixed.root / "tests/test_ring.c").read_text())])
+    report = fixed.verdict("The tests pass.", weakened=weakened)
+    assert report.verdict is Verdict.VERIFIED
+    assert any(r.code is ReasonCode.CHECK_CHANGED and r.files == ("tests/test_ring.c",) for r in report.reasons)
