@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from spear.agent.messages import ModelRequest, ModelTurn
@@ -9,6 +10,7 @@ from spear.models.anthropic_assembly import MessageAssembler
 from spear.models.anthropic_payload import MessagesPayload
 from spear.models.backend import BackendSettings
 from spear.models.endpoint import Endpoint
+from spear.models.failures import AttemptFailed
 from spear.models.retry import check
 from spear.models.shown import ShownText
 
@@ -38,8 +40,9 @@ class AnthropicBackend:
         self._endpoint.begin_turn()
 
     def warm_up(self) -> None:
-        """Import the package and build the client, so that the first request need not."""
-        self._endpoint.wire()
+        """Import the package and build the client, so that the first request need not. Raises nothing."""
+        with suppress(AttemptFailed):
+            self._endpoint.wire()
 
     def close(self) -> None:
         """Release the connections."""

@@ -8,6 +8,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from spear.agent.messages import ModelRequest, ModelTurn
+from spear.errors import ConfigurationError
 from spear.models.retry import RetryPolicy
 
 
@@ -63,6 +64,7 @@ class BackendSettings:
     """How to reach a model. `api_key` None means that the endpoint wants none; `model` None its first model.
 
     `stream` false asks for whole replies. `max_reply_bytes` bounds one reply as received.
+    Raises `ConfigurationError` for an address or a key that can never be used; the key is in no message.
     """
 
     api_base: str
@@ -74,10 +76,29 @@ class BackendSettings:
     stream: bool = True
     max_reply_bytes: int = 32 * 1024 * 1024
 
+    def __post_init__(self) -> None:
+        _check_address(self.api_base)
+        if self.api_key is not None:
+            key = self.api_key.strip()
+            if not (key.isascii() and key.isprintable()):
+                raise ConfigurationError("the API key holds characters that no header can carry")
+            object.__setattr__(self, "api_key", key or None)
+
     @property
     def endpoint(self) -> str:
         """Host and port of `api_base`, for messages; user names and keys in the URL are left out."""
         parts = urlsplit(self.api_base)
-        host = parts.hostname or self.api_base
+        host = parts.hostname or ""
         host = f"[{host}]" if ":" in host else host
         return f"{host}:{parts.port}" if parts.port else host
+
+
+def _check_address(api_base: str) -> None:
+    hint = "write it as http://host:port/v1 or https://host/v1"
+    try:
+        parts = urlsplit(api_base)
+        usable = parts.scheme in ("http", "https") and parts.hostname is not None and parts.port != 0
+    except ValueError as error:
+        raise ConfigurationError(f"the endpoint address cannot be read: {error}", hint=hint) from error
+    if not usable:
+        raise ConfigurationError("the endpoint address is not an http or https URL", hint=hint)

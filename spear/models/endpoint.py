@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -63,6 +64,7 @@ class Endpoint:
         self._budget = RetryBudget(settings.retry.per_turn)
         self._retrier = Retrier(self.name, settings.api_key, settings.retry, self._budget)
         self._catalogue = Catalogue(settings.model)
+        self._opening = threading.Lock()
         self._open_wire: Wire | None = None
 
     def begin_turn(self) -> None:
@@ -76,11 +78,12 @@ class Endpoint:
             self._open_wire = None
 
     def wire(self) -> Wire:
-        """The connection; opening it imports the provider package."""
-        if self._open_wire is None or self._open_wire.spent:
-            self.close()
-            self._open_wire = self._connect(self.settings)
-        return self._open_wire
+        """The connection; opening it imports the provider package. Safe from several threads."""
+        with self._opening:
+            if self._open_wire is None or self._open_wire.spent:
+                self.close()
+                self._open_wire = self._connect(self.settings)
+            return self._open_wire
 
     def retried(self, attempt: Callable[[], T], cancelled: Callable[[], bool] | None) -> T:
         """The first attempt that succeeds, within the bounds. Raises `ModelFailure`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from spear.agent.messages import ModelRequest, ModelTurn
@@ -44,8 +45,9 @@ class OpenAIBackend:
         self._endpoint.begin_turn()
 
     def warm_up(self) -> None:
-        """Import the package and build the client, so that the first request need not."""
-        self._endpoint.wire()
+        """Import the package and build the client, so that the first request need not. Raises nothing."""
+        with suppress(AttemptFailed):
+            self._endpoint.wire()
 
     def close(self) -> None:
         """Release the connections."""

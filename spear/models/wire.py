@@ -139,8 +139,11 @@ class Wire:
         self._settings = settings
         self._errors = errors
         self._lines = Lines()
-        self._http = http_client(settings, self._lines)
-        self._sdk = make_client(self._http)
+        try:
+            self._http = http_client(settings, self._lines)
+            self._sdk = make_client(self._http)
+        except (httpx2.InvalidURL, ValueError, ImportError) as error:  # the address, or a proxy the environment names
+            raise AttemptFailed(FailureKind.UNREACHABLE, one_line(str(error)), limit=NEVER) from error
         self.spent = False
 
     def cut(self) -> None:
@@ -245,7 +248,7 @@ class _Translated:
             silence = self._settings.timeouts.read_s
             return dropped(f"the server was silent for {silence:g} s", limit=1)
         if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL, httpx2.LocalProtocolError)):
-            return AttemptFailed(FailureKind.UNREACHABLE, one_line(str(error)), limit=NEVER)
+            return AttemptFailed(FailureKind.UNREACHABLE, "the request cannot be sent to this address", limit=NEVER)
         if isinstance(error, httpx2.ConnectError):
             limit = NEVER if "CERTIFICATE" in str(error).upper() else None
             return AttemptFailed(FailureKind.UNREACHABLE, f"cannot connect ({one_line(str(error))})", limit=limit)

@@ -217,6 +217,8 @@ def test_a_key_echoed_by_the_server_does_not_reach_the_message() -> None:
     with ModelServer([status(401, body=body)]) as server:
         assert KEY not in failure(server).message
     with ModelServer([status(401, body=body)]) as server:
+        assert KEY not in failure(server, api_key="another").message
+    with ModelServer([status(401, body=body)]) as server:
         assert "plainsecret" not in failure(server, api_key="plainsecret").message
 
 
