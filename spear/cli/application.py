@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from spear.agent.messages import Message, ModelRequest, ModelTurn
+from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
 from spear.agent.outcome import Budget
 from spear.cli.backend import backend_settings, environment_key
 from spear.cli.settings import Loaded
@@ -23,11 +23,12 @@ from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, Sink, fan_out
 from spear.host.confinement import Confinement
 from spear.host.confirmation import Confirm, nobody
+from spear.host.consent import Approvals
+from spear.host.scope import write_scope
 from spear.host.opening import TurnParts, TurnRequest, open_turn
 from spear.host.session import HostOptions, HostSession, ShellState
 from spear.models.backend import ModelBackend
 from spear.models.selection import open_backend
-from spear.policy.permissions import PermissionStore
 from spear.sandbox.request import Limits
 from spear.sandbox.runner import CommandRunner
 from spear.sandbox.selftest import preflight
@@ -36,10 +37,12 @@ from spear.state.audit import AuditLog
 from spear.state.directory import StateDirectory
 from spear.state.records import EvidenceLog, ToolActionLog
 from spear.state.redaction import Redactor
-from spear.state.sessions import SessionSnapshot, SessionStore
-from spear.workspace.checkpoints import CheckpointManager
+from spear.state.liveness import Presence
+from spear.state.sessions import Session, SessionStore
+from spear.workspace.checkpoints import CheckpointInfo, CheckpointManager, UndoReport
 from spear.workspace.durable import DurableWriter
 from spear.workspace.roots import Roots
+from spear.workspace.undo_plan import UndoPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Invocation:
     cwd: Path
     record: Path | None = None
     replay: Path | None = None
-    resume: SessionSnapshot | None = None
+    resume: Session | None = None
 
 
 class Application:
@@ -74,17 +77,21 @@ class Application:
         self.conversation: tuple[Message, ...] = ()
         self.turn_number = 0
         self.last: FinishedTurn | None = None
-        self.permissions = PermissionStore()
+        self.approvals = Approvals(workspace=str(self.roots.primary))
         self._backend: ModelBackend | None = None
         self._open_session(invocation.resume)
 
     # --- a session --------------------------------------------------------------------------------------------------
 
-    def _open_session(self, resume: SessionSnapshot | None) -> None:
+    def _open_session(self, resume: Session | None) -> None:
         settings = self.settings
-        self.session = resume.session if resume else self.store.create(self.roots.primary)
-        if resume is not None:
-            self.conversation, self.turn_number = resume.conversation, resume.turn
+        self.record = resume or self.store.create(self.roots.primary, self.mode)
+        self.session = self.record.id
+        self.conversation, self.turn_number = self.record.conversation, self.record.turn
+        self.presence = Presence(self.state, self.session, str(self.roots.primary))
+        others = self.presence.announce()
+        if others:
+            self.notices += (f"another session works on this tree: {', '.join(other.session for other in others)}",)
         self.audit = AuditLog(self.state.events(self.session), self.session, self.redactor)
         scratch = self.state.root / "run" / self.session
         environ = self._invocation.environ
@@ -110,8 +117,8 @@ class Application:
             evidence=EvidenceLog(self.state.evidence(self.session), self.redactor),
             actions=ToolActionLog(self.state.tool_actions, self.redactor),
             shell=ShellState(
-                cwd=resume.cwd if resume else self.roots.primary,
-                environment=dict(resume.environment) if resume else {},
+                cwd=Path(self.record.cwd) if self.record.cwd else self.roots.primary,
+                environment=dict(self.record.environment),
             ),
             project=self.workspace.project,
         )
@@ -189,12 +196,54 @@ class Application:
         self.save()
         return done
 
+    def explain(self, request: str) -> dict[str, object]:
+        """What a request would be classified as, and what its turn would be shown and could write. Nothing runs."""
+        scope = self.classify(request)
+        asked = self._asked(scope, self.turn_number + 1)
+        confined = write_scope(
+            self.roots.primary, asked.targets, asked.exclusions, asked.symbols, asked.excluded_kinds,
+            everywhere=asked.everywhere,
+        )  # fmt: skip
+        return {
+            **scope.record(),
+            "mode": self.mode.value,
+            "scope": {
+                "workspace_wide": confined.workspace_wide,
+                "targets": list(confined.targets),
+                "exclusions": list(confined.exclusions),
+            },
+            "context": [{"section": index, "text": text} for index, text in enumerate(self.workspace.sections())],
+        }
+
+    # --- undo -------------------------------------------------------------------------------------------------------
+
+    def undo_plan(self, n: int = 1, file: str | None = None) -> UndoPlan:
+        """What undoing the last `n` turns would restore."""
+        return self.host.checkpoints.undo(self.roots.primary, n, file)
+
+    def redo_plan(self, n: int = 1) -> UndoPlan:
+        """What redoing the last `n` undone turns would bring back."""
+        return self.host.checkpoints.redo(self.roots.primary, n)
+
+    def apply_undo(self, plan: UndoPlan, force: bool = False) -> UndoReport:
+        """Restore; the conversation gets one factual line, so that the model knows."""
+        report = self.host.checkpoints.apply(plan, force)
+        files = list(report.restored)
+        self._audit(EventName.UNDO_APPLIED, {"steps": list(plan.steps), "restored": files, "role": plan.role.value})
+        fact = f"The operator put these files back to an earlier state: {', '.join(files[:20])}."
+        self.conversation += (Message(Role.USER, fact), Message(Role.ASSISTANT, "Understood."))
+        return report
+
+    def checkpoints(self) -> tuple[CheckpointInfo, ...]:
+        """What can be undone here, newest first."""
+        return self.host.checkpoints.listing(self.roots.primary)
+
     def _controller(
         self, confirm: Confirm, sink: Sink, cancelled: Callable[[], bool], window: int
     ) -> TaskController:
         settings = self.settings
         emit = fan_out(self._record, sink)
-        parts = TurnParts(confirm, emit, self.permissions, cancelled)
+        parts = TurnParts(confirm, emit, self.approvals, cancelled)
         context = AgentContext(
             session=self.session,
             session_dir=str(self.state.session(self.session)),
@@ -237,14 +286,13 @@ class Application:
     def save(self) -> None:
         """Write the resumable snapshot; the logs reach the disk."""
         self.audit.flush()
-        self.store.save(
-            SessionSnapshot(
-                session=self.session,
-                workspace=self.roots.primary,
+        self.record = self.store.save(
+            replace(
+                self.record,
                 mode=self.mode,
                 turn=self.turn_number,
                 conversation=self.conversation,
-                cwd=self.host.shell.cwd,
+                cwd=str(self.host.shell.cwd),
                 environment=dict(self.host.shell.environment),
             )
         )
@@ -256,7 +304,7 @@ class Application:
         self.audit.close()
         self.host.evidence.close()
         self.host.actions.close()
-        self.store.release(self.session)
+        self.presence.close()
         if self._backend is not None:
             self._backend.close()
 

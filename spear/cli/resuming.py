@@ -10,19 +10,19 @@ from spear.cli.settings_model import Settings
 from spear.errors import UsageError
 from spear.state.directory import StateDirectory
 from spear.state.redaction import Redactor
-from spear.state.sessions import SessionSnapshot, SessionStore
+from spear.state.sessions import Session, SessionStore
 
 
-def resumed(
-    parsed: argparse.Namespace, settings: Settings, environ: Mapping[str, str], cwd: Path
-) -> SessionSnapshot | None:
-    """The snapshot to go on with, None for a new session. Raises UsageError when there is no such session."""
+def resumed(parsed: argparse.Namespace, settings: Settings, environ: Mapping[str, str], cwd: Path) -> Session | None:
+    """The session to go on with, None for a new one. Raises UsageError when there is no such session, StateError when
+    it cannot be read."""
     wanted = getattr(parsed, "resume", None)
-    if not wanted and not getattr(parsed, "continue"):
+    if wanted is None and not getattr(parsed, "continue"):
         return None
     store = SessionStore(StateDirectory(settings.state_dir), Redactor.of_environment(environ))
-    found = store.find(wanted) if isinstance(wanted, str) and wanted else store.latest(cwd.resolve())
-    if found is None:
-        what = f"no session {wanted}" if wanted else "no session to go on with in this directory"
-        raise UsageError(what, hint="list them with: spear-chat sessions")
-    return found
+    if isinstance(wanted, str) and wanted:
+        return store.load(store.resolve(wanted))
+    newest = store.newest(cwd.resolve())
+    if newest is None:
+        raise UsageError("there is no session to go on with in this directory", hint="list all: spear-chat sessions list --all")
+    return store.load(newest)

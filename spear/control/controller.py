@@ -98,7 +98,7 @@ class TaskController:
             validation,
             stop=Stop(outcome.stop),
             read_only=scope.read_only,
-            interrupted=self._context.cancelled(),
+            mixed=False,
         )
         if not offer:
             return _Pass(outcome, validation)
@@ -116,7 +116,7 @@ class TaskController:
         """The one more pass, with the validation as the host ran it; what it leaves is validated at its own epoch."""
         self._emit(EventName.VALIDATION_REPAIR_STARTED, {"epoch": host.ledger().epoch})
         before = host.ledger().fingerprint
-        again = self._core(host, [*outcome.conversation, Message(Role.USER, repair_message(failed))])
+        again = self._core(host, [*outcome.conversation, Message(Role.USER, repair_message(failed, host.validation_outputs()))])
         merged = _both(outcome, again)
         changed = host.ledger().fingerprint != before
         if again.stop != Stop.ANSWERED:

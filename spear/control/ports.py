@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +23,10 @@ class TurnHost(Host, Protocol):
 
     def validate(self, policy: str) -> tuple[ValidationOutcome, ...]:
         """Run the project's own validation on the present state (spec 3.5). `policy` is auto, declared or off."""
+        ...
+
+    def validation_outputs(self) -> Mapping[str, str]:
+        """What the commands of the last validation printed, by command."""
         ...
 
     def settle(self) -> None:

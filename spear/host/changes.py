@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from spear.agent.host import Outcome, ToolRequest, ToolResult
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
+from spear.evidence.epochs import FileState
 from spear.evidence.records import Change
 from spear.evidence.turn import Weakening
-from spear.evidence.weakened import weakening
+from spear.evidence.weakened import FileTexts, find_weakened, kinds_of_check_file
 from spear.host.recorder import Draft, Recorder
-from spear.workspace.changes import Snapshot, compare, snapshot
+from spear.workspace.changes import Snapshot, TreeChange, compare, snapshot
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.roots import PRIMARY, Location, Roots
 
+_LARGEST_CHECK = 1 << 20
 OUTSIDE = "outside"
 """The tool name of a record about changes nobody in this turn made."""
 
@@ -41,21 +46,29 @@ class ChangeLog:
         self._emit = emit
         self._turn = turn
         self._announced = False
-        self._weakenings: dict[str, Weakening] = {}
+        self._texts: dict[str, str | None] = {}
         self._known: Snapshot | None = None
 
-    @property
     def weakenings(self) -> tuple[Weakening, ...]:
-        """Checks whose own files this turn changed."""
-        return tuple(self._weakenings.values())
+        """Checks whose own files this turn changed (spec 3.3)."""
+        primary = self._roots.primary
+        files = [FileTexts(path, before, _small_text(primary / path)) for path, before in self._texts.items()]
+        ran = {p for r in self._recorder.records if r.check for result in r.check.results for p in result.paths}
+        return find_weakened(files, checks=tuple(sorted(ran)))
 
     def is_delivered(self, location: Location) -> bool:
         """Whether a path is delivered source. Other roots than the primary are delivered whole."""
         return location.root_name != PRIMARY or self._delivered.is_delivered(location.relative)
 
+    def is_delivered_path(self, relative: str) -> bool:
+        """Whether a path of the primary root is delivered source."""
+        return self._delivered.is_delivered(relative)
+
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         mine = [location.relative for location in locations if location.root_name == PRIMARY]
+        for path in mine:
+            self._remember_text(path)
         fresh = self._checkpoints.protect(mine)
         if fresh and not self._announced:
             self._announced = True
@@ -65,26 +78,20 @@ class ChangeLog:
         """Note what the turn left at these paths."""
         self._checkpoints.record_after([where.relative for where in locations if where.root_name == PRIMARY])
 
-    def changed(
-        self,
-        draft: Draft,
-        changes: Sequence[Change],
-        content_before: bytes | None = None,
-        content_after: bytes | None = None,
-    ) -> None:
-        """Changes that have happened; contents are given for one file at a time, to see whether a check was weakened."""
+    def _remember_text(self, path: str) -> None:
+        """What a check's own file said before the turn first touched it."""
+        place = self._roots.primary / path
+        if path not in self._texts and (kinds_of_check_file(path) or os.access(place, os.X_OK)):
+            self._texts[path] = _small_text(place)
+
+    def changed(self, draft: Draft, changes: Sequence[Change]) -> None:
+        """Changes that have happened."""
         for change in changes:
             if change.kind == "created":
                 self._created.add(change.path)
-        if len(changes) == 1 and content_before is not None and content_after is not None:
-            found = weakening(changes[0].path, _text(content_before), _text(content_after))
-            if found is not None:
-                self._weakenings[found.path] = found
         if self._recorder.changed(draft, changes):
             paths = [change.path for change in changes if change.delivered]
             self._event(EventName.EPOCH_OPENED, {"epoch": self._recorder.ledger.epoch, "paths": paths[:50], "count": len(paths)})
-        if self._known is not None:
-            self._known = self._known.updated(self._roots.primary, [change.path for change in changes])
 
     def watch(self) -> None:
         """Remember the tree as it is, so that what others change meanwhile is noticed."""
@@ -95,15 +102,26 @@ class ChangeLog:
         """Notice what others changed since the last look; it opens an epoch like any change (spec 3.7)."""
         if self._known is None:
             return
-        now = snapshot(self._roots.primary, self._delivered, previous=self._known)
-        found = compare(self._known, now)
+        now = snapshot(self._roots.primary, self._delivered, self._known)
+        mine = dict(self._recorder.ledger.current)
+        found = [
+            change
+            for change in compare(self._known, now, self._delivered, lambda path: mine.get(path, (None, None))[0])
+            if not _is_mine(change, mine)
+        ]
         self._known = now
         if not found:
             return
         request = ToolRequest(f"{OUTSIDE}-{self._recorder.ledger.epoch}-{why}", OUTSIDE, {"noticed": why})
         draft = self._recorder.open(request)
         changes = [
-            Change(path=c.path, kind=c.kind, before_sha256=c.before_sha256, after_sha256=c.after_sha256, delivered=True)
+            Change(
+                path=c.path,
+                kind=c.kind.value,
+                before_sha256=mine.get(c.path, (c.before_sha256, None))[0],
+                after_sha256=c.after_sha256,
+                delivered=True,
+            )
             for c in found
         ]
         self.changed(draft, changes)
@@ -113,5 +131,17 @@ class ChangeLog:
         self._emit(Event(name, data, self._turn))
 
 
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
+def _is_mine(change: TreeChange, mine: Mapping[str, FileState]) -> bool:
+    """Whether what is there now is what this turn left there."""
+    return change.path in mine and mine[change.path][0] == change.after_sha256
+
+
+def _small_text(path: Path) -> str | None:
+    """The text of a small regular file, None for anything else: no check is a link, a pipe or a megabyte long."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_CHECK:
+            return None
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None

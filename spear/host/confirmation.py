@@ -40,7 +40,6 @@ class Question:
     network: bool = False
     writes: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = (Choice.YES, Choice.NO)
-    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

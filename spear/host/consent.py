@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from spear.agent.host import Refusal, ToolRequest
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.host.confirmation import Choice, Confirm, Question, Reply
+from spear.policy.command_policy import Assessment
 from spear.policy.modes import Capability, Grants
-from spear.policy.permissions import PermissionStore
+from spear.policy.permissions import Permission, PermissionKind, PermissionStore, too_broad
+from spear.shell.destinations import commands
 
 NOT_CONFIRMED = "not_confirmed"
 NOBODY_TO_ASK = "nobody_to_ask"
+_PREFIX_WORDS = 2
+
+
+@dataclass(slots=True)
+class Approvals:
+    """What the operator has approved so far in a session."""
+
+    store: PermissionStore = field(default_factory=PermissionStore)
+    workspace: str = ""
+
+    def grant(self, kind: PermissionKind, words: tuple[str, ...], *, network: bool = False, hosts: tuple[str, ...] = ()) -> None:
+        """Add one approval of today."""
+        today = datetime.now(UTC).date().isoformat()
+        self.store = self.store.grant(
+            Permission(kind=kind, words=words, network=network, hosts=hosts, granted=today, workspace=self.workspace)
+        )
 
 
 class Consent:
     """Decides whether a question must be put, puts it, and turns a no into a refusal. One instance a turn."""
 
     def __init__(
-        self, grants: Grants, permissions: PermissionStore, confirm: Confirm, emit: Sink, turn: int
+        self,
+        grants: Grants,
+        approvals: Approvals,
+        confirm: Confirm,
+        emit: Sink,
+        turn: int,
+        hosts: tuple[str, ...] = (),
     ) -> None:
         self._grants = grants
-        self._permissions = permissions
+        self._approvals = approvals
         self._confirm = confirm
         self._emit = emit
         self._turn = turn
+        self._hosts = hosts
 
     def needed(self, *capabilities: Capability) -> bool:
         """Whether any of these capabilities is granted only when confirmed."""
@@ -33,19 +60,50 @@ class Consent:
 
     def ask(self, request: ToolRequest, target: str, question: Callable[[], Question]) -> Refusal | None:
         """Confirm an edit or a deletion. None when it may happen."""
-        if not self.needed(Capability.WORKSPACE_WRITE) or self._permissions.allows_file(target):
+        if not self.needed(Capability.WORKSPACE_WRITE) or self._approvals.store.covers_file(target):
             return None
         reply = self.put(question())
         if reply.choice is Choice.ALWAYS_FILE:
-            self._permissions.allow_file(target)
+            self._approvals.grant(PermissionKind.FILE, (target,))
         return refusal_of(reply, request.tool, target)
+
+    def covers(self, assessment: Assessment) -> bool:
+        """Whether an earlier answer covers this command."""
+        return self._approvals.store.covers_command(assessment, self._hosts)
+
+    def choices(self, assessment: Assessment) -> tuple[Choice, ...]:
+        """The answers that make sense for a command: "always" only where it would cover something."""
+        words = _word_lists(assessment)
+        found = [Choice.YES, Choice.NO]
+        if words and assessment.certain:
+            found.append(Choice.ALWAYS_COMMAND)
+            if len(words) == 1 and not too_broad(words[0][:_PREFIX_WORDS]):
+                found.append(Choice.ALWAYS_PREFIX)
+        return (*found, Choice.EDITED)
+
+    def remember(self, reply: Reply, assessment: Assessment) -> None:
+        """Keep an "always" for the session: the exact command, or the first two words of one."""
+        words = _word_lists(assessment)
+        hosts = self._hosts if assessment.network else ()
+        if reply.choice is Choice.ALWAYS_COMMAND:
+            for each in words:
+                self._approvals.grant(PermissionKind.COMMAND, each, network=assessment.network, hosts=hosts)
+        elif reply.choice is Choice.ALWAYS_PREFIX and words:
+            prefix = words[0][:_PREFIX_WORDS]
+            self._approvals.grant(PermissionKind.PREFIX, prefix, network=assessment.network, hosts=hosts)
 
     def put(self, question: Question) -> Reply:
         """Put one question, audited with its answer."""
-        shown = {"subject": question.subject.value, "tool": question.tool, "target": question.target, "network": question.network}
+        shown = {
+            "subject": question.subject.value,
+            "tool": question.tool,
+            "target": question.target,
+            "network": question.network,
+        }
         self._emit(Event(EventName.CONFIRMATION_ASKED, shown, self._turn))
         reply = self._confirm(question)
-        self._emit(Event(EventName.CONFIRMATION_ANSWERED, {**shown, "answer": reply.choice.value, "reason": reply.reason}, self._turn))
+        answer = {**shown, "answer": reply.choice.value, "reason": reply.reason}
+        self._emit(Event(EventName.CONFIRMATION_ANSWERED, answer, self._turn))
         return reply
 
 
@@ -60,3 +118,17 @@ def refusal_of(reply: Reply, tool: str, target: str) -> Refusal | None:
             return Refusal(NOBODY_TO_ASK, tool, target, why, "describe the change; the operator can rerun with --auto")
         case _:
             return None
+
+
+def _word_lists(assessment: Assessment) -> list[tuple[str, ...]]:
+    """The words of each simple command; empty when one of them cannot be known."""
+    if assessment.script is None:
+        return []
+    found: list[tuple[str, ...]] = []
+    for simple in commands(assessment.script):
+        values = tuple(word.value for word in simple.words)
+        known = tuple(value for value in values if value is not None)
+        if len(known) != len(values) or not known:
+            return []
+        found.append(known)
+    return found

@@ -61,14 +61,14 @@ class Files:
                 delivered=self._log.is_delivered(location),
                 before_mode=mode,
             )
-            self._log.changed(draft, [change], content_before=old, content_after=content)
+            self._log.changed(draft, [change])
         self._log.settled([location])
         return result
 
     def delete(self, target: Resolved, reason: str, request: ToolRequest, draft: Draft) -> DeleteResult | Refusal:
         """Remove one file, or one link itself."""
         location = self._gate.location(target)
-        before, old = self._now(location)
+        before, _ = self._now(location)
         if refusal := self._consent.ask(
             request, target.shown, lambda: Question(Subject.DELETE, request.tool, target.shown, f"delete {target.shown}: {reason}")
         ):
@@ -80,10 +80,10 @@ class Files:
         draft.committed = draft.durable = True
         if done.existed:
             change = Change(
-                path=target.shown, kind="deleted", before_sha256=before.digest(), after_sha256=None,
+                path=target.shown, kind="deleted", before_sha256=before.sha256 or None, after_sha256=None,
                 delivered=self._log.is_delivered(location),
             )  # fmt: skip
-            self._log.changed(draft, [change], content_before=old, content_after=b"")
+            self._log.changed(draft, [change])
         self._log.settled([location])
         return done
 

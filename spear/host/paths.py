@@ -7,7 +7,7 @@ generated targets. The first no is the answer.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +32,11 @@ class TurnRules:
     protected: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
     created: set[str] = field(default_factory=set)
+
+    @property
+    def present_scope(self) -> WriteScope:
+        """The scope with what the turn has created by now."""
+        return replace(self.scope, created=frozenset(self.created | self.scope.created))
 
     @property
     def may_write(self) -> bool:
@@ -77,19 +82,27 @@ class PathGate:
     def judge_write(self, location: Location, written: str, tool: str, head: bytes | None = None) -> Refusal | None:
         """Whether this turn may change what is at a location: scope first, then what protects the target itself."""
         relative = location.shown
-        decision = self._rules.scope.judge(relative)
-        if not decision.allowed and relative not in self._rules.created:
-            return Refusal("out_of_scope", tool, relative, decision.reason, decision.remedy)
+        scope = self._rules.present_scope
+        decision = scope.judge(relative)
+        if not decision.allowed:
+            return Refusal(decision.rule.value, tool, relative, decision.reason, _in_scope(scope))
+        return self.judge_target(location, written, tool, head)
+
+    def judge_target(
+        self, location: Location, written: str, tool: str, head: bytes | None = None
+    ) -> Refusal | None:
+        """What protects the target itself, whatever the scope: as written, and as resolved."""
+        relative = location.shown
         if head is None and location.exists and not location.is_dir and not location.is_link:
             head = self.head(location)
         return target_policy.judge(
-            tool=tool,
-            written=written,
-            resolved=relative,
-            head=head,
+            written,
+            relative,
+            head,
             declared=self._rules.protected,
             named=self._rules.named,
             creating=not location.exists or relative in self._rules.created,
+            tool=tool,
         )
 
     def head(self, location: Location) -> bytes | None:
@@ -111,14 +124,14 @@ class PathGate:
         location = self.location(target)
         with Beneath(location.root) as tree:
             descriptor = tree.open(location.relative, os.O_RDONLY | os.O_NONBLOCK)
-        return os.fdopen(descriptor, "rb", buffering=0)  # type: ignore[return-value]
+        return os.fdopen(descriptor, "rb", buffering=0)
 
     def readable(self, shown: str) -> bool:
         """Whether a path may appear in search results."""
-        return target_policy.credential(shown) is None and not self._in_state(self._roots.primary / shown)
+        return target_policy.credentials(shown) is None and not self._in_state(self._roots.primary / shown)
 
     def _closed(self, written: str, found: Location, tool: str) -> Refusal | None:
-        if refusal := target_policy.credential(written, tool) or target_policy.credential(found.shown, tool):
+        if refusal := target_policy.credentials(written, tool=tool) or target_policy.credentials(found.shown, tool=tool):
             return refusal
         if self._in_state(found.real):
             return Refusal("own_state", tool, found.shown, "it belongs to spear's own record", "leave it alone")
@@ -126,3 +139,8 @@ class PathGate:
 
     def _in_state(self, path: Path) -> bool:
         return path.is_relative_to(self._state)
+
+
+def _in_scope(scope: WriteScope) -> str:
+    """What the model may change instead, and how to say that it is not enough."""
+    return f"in scope: {scope.describe()}; if that is too narrow, say so in the answer"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
+from spear.evidence.probes import PROBED_FILES, ProjectFiles
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LARGEST = 1 << 20
+_PROBE_DEPTH = 4
+_PROBE_NAMES = 20_000
+_NOT_PROBED = frozenset({".git", "node_modules", "target", "build", "dist", ".venv", "venv", "__pycache__", ".tox"})
 
 
 class _Lazy(Mapping[str, Any]):
@@ -86,3 +91,17 @@ def facts_of(root: Path, declared: Mapping[str, frozenset[CheckKind]]) -> Projec
         is_executable=lambda relative: os.access(root / relative, os.X_OK),
         root=str(root),
     )
+
+
+def project_files(root: Path) -> ProjectFiles:
+    """What a probe for the project's own validation may look at: names down to a bounded depth, a few contents."""
+    contents = {name: text for name in PROBED_FILES if (text := read_text(root / name)) is not None}
+    names: set[str] = set()
+    for directory, below, files in os.walk(root):
+        relative = os.path.relpath(directory, root)
+        depth = 0 if relative == "." else relative.count("/") + 1
+        below[:] = [] if depth >= _PROBE_DEPTH else sorted(name for name in below if name not in _NOT_PROBED)
+        names |= {name if relative == "." else f"{relative}/{name}" for name in files}
+        if len(names) > _PROBE_NAMES:
+            break
+    return ProjectFiles(contents, frozenset(names), lambda program: shutil.which(program) is not None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from spear.agent.host import ToolRequest, ToolResult
+from spear.agent.host import Refusal, ToolRequest, ToolResult
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 
@@ -32,6 +32,7 @@ class Draft:
     output_ref: str = ""
     committed: bool = False
     durable: bool = False
+    refusals: tuple[Refusal, ...] = ()
 
 
 class Recorder:
@@ -43,6 +44,7 @@ class Recorder:
         self._write = write
         self._lock = threading.Lock()
         self._drafts: dict[str, Draft] = {}
+        self._refused: dict[str, tuple[Refusal, ...]] = {}
         self.ledger = EpochLedger()
         self.records: list[EvidenceRecord] = []
 
@@ -67,6 +69,15 @@ class Recorder:
         self.ledger = self.ledger.after(found)
         return self.ledger.epoch != before
 
+    @property
+    def next_seq(self) -> int:
+        """The number of the next record of the session."""
+        return self._seq
+
+    def refusals_of(self, request: ToolRequest) -> tuple[Refusal, ...]:
+        """What was refused within the call that ended last: the writes of a command that did not stay."""
+        return self._refused.get(request.call_id, ())
+
     def close(self, request: ToolRequest, result: ToolResult) -> EvidenceRecord:
         """End the record of a call and write it."""
         draft = self.draft(request)
@@ -78,6 +89,7 @@ class Recorder:
             replay = "unsafe"
         with self._lock:
             self._drafts.pop(request.call_id, None)
+            self._refused = {request.call_id: draft.refusals}
             record = EvidenceRecord(
                 seq=self._seq,
                 turn=self._turn,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
 from spear.agent.host import (
@@ -70,7 +69,6 @@ class SpearHost:
         self._breaker = breaker
         self._touch = touch
         self._emit = emit
-        self._refused: Counter[tuple[str, str, str, str]] = Counter()
         self._unconfined = ""
 
     # --- the core's protocol ----------------------------------------------------------------------------------------
@@ -131,6 +129,10 @@ class SpearHost:
         self._log.settle("before validation")
         return self._validation.run(policy)
 
+    def validation_outputs(self) -> Mapping[str, str]:
+        """What the commands of the last validation printed."""
+        return self._validation.outputs
+
     def settle(self) -> None:
         """Notice what others changed."""
         self._log.settle("end of turn")
@@ -145,7 +147,7 @@ class SpearHost:
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files the turn changed."""
-        return self._log.weakenings
+        return self._log.weakenings()
 
     def project_declares(self) -> bool:
         """Whether the project declares how it is verified."""
@@ -169,8 +171,14 @@ class SpearHost:
     def refusals(self) -> list[RefusalReport]:
         """What was refused, and how often."""
         return [
-            RefusalReport(tool=tool, target=target, reason=reason, count=count, code=code)
-            for (tool, target, code, reason), count in self._refused.items()
+            RefusalReport(
+                tool=counted.refusal.tool,
+                target=counted.refusal.target,
+                reason=counted.refusal.reason,
+                count=counted.count,
+                code=counted.refusal.code,
+            )
+            for counted in self._breaker.refusals()
         ]
 
     def close(self) -> None:
@@ -194,9 +202,8 @@ class SpearHost:
         """Count this call's refusals; the sentence that stops the turn when one came once too often."""
         refusals = [*self._recorder.refusals_of(request), *([result.refusal] if result.refusal else [])]
         if result.outcome is Outcome.OK:
-            self._breaker.succeeded(request.tool, str(request.arguments.get("path") or request.arguments.get("command") or ""))
+            self._breaker.succeeded(str(request.arguments.get("path") or request.arguments.get("command") or ""))
         for refusal in dict.fromkeys(refusals):
-            self._refused[refusal.tool, refusal.target, refusal.code, refusal.reason] += 1
             if self._breaker.refused(refusal):
                 data = {"tool": refusal.tool, "target": refusal.target, "code": refusal.code, "count": self._breaker.limit}
                 self._emit(Event(EventName.REPEATED_REFUSAL_STOPPED, data, self._turn))

@@ -8,33 +8,42 @@ What a command wrote never reaches the tree before it has been judged; what is r
 
 from __future__ import annotations
 
+import glob
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from spear.agent.host import CommandResult, FileChange, Refusal, ToolRequest
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.assess import CommandFacts, assess_command
+from spear.evidence.checks.candidates import recognise
+from spear.evidence.epochs import EpochLedger
+from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind
-from spear.evidence.records import Change, CheckRecord, command_record
+from spear.evidence.records import command_record
 from spear.host.changes import ChangeLog
 from spear.host.confirmation import Choice, Question, Subject
 from spear.host.consent import Consent, refusal_of
 from spear.host.host_commands import HostCommands
+from spear.host.keeping import Keeper, Kept
 from spear.host.mounts import mounts
-from spear.host.paths import HEAD_BYTES, PathGate, TurnRules
+from spear.host.paths import PathGate, TurnRules
 from spear.host.recorder import Draft, Recorder
 from spear.host.session import HostSession
-from spear.policy.command_policy import Assessment, CommandPolicy, Decision, PolicyView
+from spear.policy.command_class import CommandClass
+from spear.policy.command_policy import Assessment, CommandPolicy
+from spear.policy.destination_policy import PolicyView
 from spear.policy.modes import Capability
+from spear.policy.places import Root, TreeFacts
 from spear.sandbox.request import Ending, Network, RunOutcome, RunRequest
-from spear.workspace.promotion import PromotionReport, promote
-from spear.workspace.roots import Location, PathProblem
-from spear.workspace.upper import ChangeKind, UpperEntry, read_upper
+from spear.shell.destinations import commands
+from spear.workspace.roots import PathProblem
 
 _SHOWN_CHANGES = 20
+_MOST_EXPANDED = 1000
 
 
 class Terminal:
@@ -48,7 +57,9 @@ class Terminal:
         consent: Consent,
         log: ChangeLog,
         recorder: Recorder,
+        keeper: Keeper,
         commands: HostCommands,
+        facts: Callable[[], ProjectFacts],
         emit: Sink,
         turn: int,
         cancelled: Callable[[], bool],
@@ -59,7 +70,9 @@ class Terminal:
         self._consent = consent
         self._log = log
         self._recorder = recorder
+        self._keeper = keeper
         self._commands = commands
+        self._facts = facts
         self._emit = emit
         self._turn = turn
         self._cancelled = cancelled
@@ -70,14 +83,14 @@ class Terminal:
         self, command: str, timeout: int, workdir: str | None, request: ToolRequest, draft: Draft
     ) -> CommandResult | Refusal:
         """Run one command, or say why not. Nothing has run when a Refusal comes back."""
-        answered = self._commands.answer(command, request)
-        if answered is not None:
-            return answered
         where = self._directory(workdir, request.tool)
         if isinstance(where, Refusal):
             return where
         cwd, notes = where
         assessment = self._policy.assess(command, self._view(cwd))
+        answered = self._commands.answer(command, assessment.script, self._shown(cwd), request)
+        if answered is not None:
+            return answered
         if assessment.refusal is not None:
             return assessment.refusal
         consented = self._consented(command, assessment, cwd, request)
@@ -94,6 +107,7 @@ class Terminal:
         kept = Kept()
         if self._rules.may_write:
             kept = self._keeper.keep(upper, outcome, builds=self._builds(assessment), tool=request.tool, draft=draft)
+        draft.refusals = kept.refusals
         result = self._result(outcome, [*notes, *kept.notes], kept, capture)
         self._record(command, assessment, outcome, result, cwd, before, draft, capture)
         return result
@@ -124,43 +138,52 @@ class Terminal:
 
     def _view(self, cwd: Path) -> PolicyView:
         roots = self._session.roots
+        others = (Root(str(path), f"/workspaces/{name}") for name, path in roots.others.items())
         return PolicyView(
-            cwd=str(cwd.relative_to(roots.primary)) if cwd.is_relative_to(roots.primary) else str(cwd),
-            primary=str(roots.primary),
-            others={name: str(path) for name, path in roots.others.items()},
+            roots=(Root(str(roots.primary)), *others),
             grants=self._rules.grants,
-            read_only=not self._rules.may_write,
-            write_scope=self._rules.scope,
-            judge=self._judge_destination,
+            scope=self._rules.present_scope,
+            cwd=self._relative(cwd),
+            protected=self._protected,
+            facts=TreeFacts(self._is_directory, self._expand, self._is_output),
         )
 
-    def _judge_destination(self, path: str) -> Refusal | None:
-        """What `write_file` to the same path would be told (spec 2.3); build outputs are never out of scope."""
+    def _is_directory(self, path: str) -> bool | None:
+        return (self._session.roots.primary / path).is_dir()
+
+    def _expand(self, pattern: str) -> tuple[str, ...] | None:
+        primary = self._session.roots.primary
+        if pattern.startswith("/"):
+            return None
+        found = islice(glob.iglob(pattern, root_dir=primary, recursive=False), _MOST_EXPANDED)
+        return tuple(found)
+
+    def _is_output(self, path: str) -> bool:
+        return not path.startswith("/") and not self._log.is_delivered_path(path)
+
+    def _protected(self, path: str) -> Refusal | None:
+        """What protects the target itself, its head and the end of its links seen (spec 2.4)."""
         found = replace(self._session.roots, allow_absolute=True).resolve(path, follow_last=True)
         if isinstance(found, PathProblem):
             return Refusal(found.code.value, "terminal", path, found.text, found.remedy)
-        if not self._rules.may_write:
-            return self._gate.read_only_refusal("terminal", found.shown)
-        refusal = self._gate.judge_write(found, path, "terminal")
-        if refusal is not None and refusal.code == "out_of_scope" and not self._log.is_delivered(found):
-            return None
-        return refusal
+        return self._gate.judge_target(found, path, "terminal")
 
     def _consented(self, command: str, assessment: Assessment, cwd: Path, request: ToolRequest) -> str | Refusal:
         """The command to run once the operator agrees; the same one where nothing needs asking."""
-        needs = [Capability.WORKSPACE_WRITE] if self._rules.may_write and not assessment.reads_only else []
+        reads = assessment.command_class is CommandClass.READ_ONLY
+        needs = [Capability.WORKSPACE_WRITE] if self._rules.may_write and not reads else []
         if assessment.network:
             needs.append(Capability.NETWORK)
-        if not self._consent.needed(*needs) or self._consent.allows_command(assessment):
+        if not self._consent.needed(*needs) or self._consent.covers(assessment):
             return command
         question = Question(
             Subject.COMMAND, request.tool, command, command, assessment.network,
-            tuple(d.path for d in assessment.destinations if d.path), prefix=assessment.prefix,
+            tuple(d.path for d in assessment.destinations if d.path), self._consent.choices(assessment),
         )  # fmt: skip
         reply = self._consent.put(question)
         if reply.choice is Choice.EDITED:
             return reply.command
-        self._consent.remember_command(reply.choice, assessment, command)
+        self._consent.remember(reply, assessment)
         return refusal_of(reply, request.tool, command) or command
 
     def _network(self, assessment: Assessment) -> tuple[Network, list[str]]:
@@ -258,7 +281,7 @@ class Terminal:
             draft.check = assess_command(assessment.script, facts, self._facts(), before, self._recorder.ledger)
         draft.output_ref = str(capture.relative_to(self._session.state.root)) if outcome.output_bytes else ""
         draft.command = command_record(
-            command, result, argv0s=assessment.argv0s, cwd_before=self._shown(cwd),
+            command, result, argv0s=_programs(assessment), cwd_before=self._shown(cwd),
             background=bool(outcome.left_running), network=outcome.network.value,
         )  # fmt: skip
         for check in draft.check.results if draft.check else ():
@@ -274,3 +297,10 @@ class Terminal:
     def _shown(self, path: Path) -> str:
         relative = self._relative(path)
         return f"/workspace/{relative}" if relative and not relative.startswith("/") else relative or "/workspace"
+
+
+def _programs(assessment: Assessment) -> tuple[str, ...]:
+    """The programs a command names, wrappers taken off, as far as they can be read."""
+    if assessment.script is None:
+        return ()
+    return tuple(dict.fromkeys(simple.name for simple in commands(assessment.script) if simple.name))

@@ -9,8 +9,9 @@ from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolR
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.kinds import CheckKind
-from spear.evidence.turn import Origin, ValidationKind, ValidationOutcome, ValidationStatus
-from spear.evidence.validation import Probe, ValidationStep, classify, plan_validation
+from spear.evidence.turn import ValidationKind, ValidationOutcome
+from spear.evidence.validation import StepResult, ValidationMode, ValidationStep, classify, plan_validation
+from spear.host.project_facts import project_files
 from spear.host.recorder import Recorder
 from spear.host.terminal import Terminal
 from spear.workspace.projects import Project
@@ -67,13 +68,14 @@ class ProjectValidation:
         self._timeout = timeout_s
         self._cancelled = cancelled
         self._done: dict[str, tuple[ValidationOutcome, ...]] = {}
+        self.outputs: dict[str, str] = {}
 
     def run(self, policy: str) -> tuple[ValidationOutcome, ...]:
         """Every step on the present state. A step after one that failed still runs: each kind shows its own claim."""
         fingerprint = self._recorder.ledger.fingerprint
         if fingerprint in self._done:
             return self._done[fingerprint]
-        steps = plan_validation(self._declared, Probe(self._root) if policy == "auto" else None)
+        steps = plan_validation(self._declared, project_files(self._root), ValidationMode(policy))
         if not steps:
             return ()
         self._event(EventName.VALIDATION_STARTED, {"epoch": self._recorder.ledger.epoch, "commands": [s.command for s in steps]})
@@ -94,18 +96,22 @@ class ProjectValidation:
         ledger = self._recorder.ledger
         request = ToolRequest(f"{TOOL}-{ledger.epoch}-{index}", TOOL, {"command": step.command, "kind": step.kind.value})
         draft = self._recorder.open(request)
-        done = self._terminal.run(step.command, self._timeout, ".", request, draft)
+        done = self._terminal.run(step.command, self._timeout, "/workspace", request, draft)
         if isinstance(done, Refusal):
             self._recorder.close(request, ToolResult("", Outcome.REFUSED, done, reason=done.reason))
-            return ValidationOutcome(
-                step.kind, step.origin, step.command, ValidationStatus.ERROR, None, ledger.epoch, ledger.fingerprint, done.reason
+            found = StepResult(None, "", could_not_run=done.reason)
+        else:
+            record = self._recorder.close(request, ToolResult(done.output, _ended(done), changed=bool(done.changes)))
+            check = record.check.results[0] if record.check else None
+            found = StepResult(
+                done.exit_code, done.output, done.timed_out, done.cancelled or done.signal is not None, check=check
             )
-        record = self._recorder.close(request, ToolResult(done.output, _ended(done), changed=bool(done.changes)))
-        check = record.check.results[0] if record.check else None
-        status, detail = classify(step, done.exit_code, done.output, done.timed_out, check)
+        self.outputs[step.command] = found.output
+        status, detail = classify(step, found)
         return ValidationOutcome(
-            step.kind, step.origin, step.command, status, done.exit_code, ledger.epoch, ledger.fingerprint, detail, check
-        )
+            step.kind, step.origin, step.command, status, found.exit_code, ledger.epoch, ledger.fingerprint, detail,
+            found.check,
+        )  # fmt: skip
 
     def _event(self, name: EventName, data: dict[str, object]) -> None:
         self._emit(Event(name, data, self._turn))
@@ -118,5 +124,3 @@ def _ended(done: CommandResult) -> Outcome:
         return Outcome.CANCELLED
     return Outcome.OK
 
-
-__all__ = ["Origin", "ProjectValidation", "declared_checks", "declared_commands"]

@@ -19,7 +19,7 @@ class Classification:
 
     `targets` are files, directories or globs to work on; `symbols` code names; `sources` paths named only as
     information; `exclusions` paths to leave alone; `excluded_kinds` nouns to leave alone ("header", "tests").
-    `read_only` turns lose every write. `reasons` say which words decided.
+    `everywhere` says that a name is meant wherever it occurs. `read_only` turns lose every write. `reasons` say which words decided.
     """
 
     request_class: RequestClass
@@ -31,6 +31,7 @@ class Classification:
     symbols: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     excluded_kinds: tuple[str, ...] = ()
+    everywhere: bool = False
     reasons: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
@@ -45,10 +46,14 @@ class Classification:
             "symbols": list(self.symbols),
             "sources": list(self.sources),
             "excluded_kinds": list(self.excluded_kinds),
+            "everywhere": self.everywhere,
             "reasons": list(self.reasons),
         }
 
 
+_EVERYWHERE = re.compile(
+    r"\b(?:everywhere|every|all|each|throughout|across|wherever|callers?|partout|tous|toutes|chaque|appelants?)\b"
+)
 _AUTHORITY = re.compile(
     r"\b(?:standard|specification|spec|norme|norm|rfc\s*\d+|datasheet|the\s+document|le\s+document|recommendation)s?\b"
 )
@@ -107,6 +112,7 @@ def classify(request: str, standard_engaged: bool = False) -> Classification:
         symbols=tuple(m.text for m in symbols(text)),
         sources=sources,
         excluded_kinds=_excluded_kinds(clauses, placed),
+        everywhere=bool(_EVERYWHERE.search(folded)),
         reasons=tuple(reasons),
     )
 

@@ -1,0 +1,33 @@
+"""Which subcommands exist, and the module that answers each: imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from importlib import import_module
+from pathlib import Path
+
+from spear.cli.option import Command
+from spear.cli.subcommand_table import COMMANDS
+
+_MODULES = {
+    "doctor": "spear.cli.doctor",
+    "audit": "spear.cli.audit",
+    "undo": "spear.cli.undoing",
+    "redo": "spear.cli.undoing",
+    "policy": "spear.cli.policy",
+    "classify": "spear.cli.classifying",
+    "sessions": "spear.cli.sessions",
+    "completion": "spear.cli.completing",
+    "trust": "spear.cli.trusting",
+}
+"""Subcommand → the module whose `run(parsed, environ, cwd) -> int` answers it."""
+
+WIRED: tuple[Command, ...] = tuple(command for command in COMMANDS if command.name in _MODULES)
+
+
+def run_subcommand(parsed: argparse.Namespace) -> int:
+    """Run a subcommand to its exit status."""
+    module = import_module(_MODULES[parsed.command])
+    status: int = module.run(parsed, os.environ, Path.cwd())
+    return status

@@ -1,0 +1,96 @@
+"""Opens the host of one turn: what the request asked for, what the mode grants, every part put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from spear.events.names import Mode
+from spear.events.stream import Sink
+from spear.host.changes import ChangeLog
+from spear.host.confirmation import Confirm
+from spear.host.consent import Approvals, Consent
+from spear.host.files import Files
+from spear.host.host_commands import Handler, HostCommands
+from spear.host.keeping import Keeper
+from spear.host.paths import PathGate, TurnRules
+from spear.host.project_facts import facts_of
+from spear.host.recorder import Recorder
+from spear.host.scope import write_scope
+from spear.host.session import HostSession
+from spear.host.spear_host import SpearHost
+from spear.host.terminal import Terminal
+from spear.host.touch import Touch
+from spear.host.validation import ProjectValidation, declared_checks, declared_commands
+from spear.policy.modes import grants
+from spear.policy.refusal_breaker import RefusalBreaker
+from spear.workspace.delivered import DeliveredSource
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a classified request asks the host for. `named` are all paths it names as something to change."""
+
+    turn: int
+    mode: Mode
+    read_only: bool
+    targets: tuple[str, ...] = ()
+    exclusions: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    excluded_kinds: tuple[str, ...] = ()
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnParts:
+    """What the front end gives a turn: who is asked, where events go, what the host answers itself."""
+
+    confirm: Confirm
+    emit: Sink
+    approvals: Approvals
+    cancelled: Callable[[], bool] = lambda: False
+    handlers: Mapping[str, Handler] = field(default_factory=dict)
+    rules_of: Callable[[str], str] | None = None
+
+
+def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> SpearHost:
+    """The host of one turn. Starts a checkpoint; raises OSError when the state directory cannot hold one."""
+    primary = session.roots.primary
+    granted = grants(asked.mode, read_only=asked.read_only, no_network=not session.options.network)
+    rules = TurnRules(
+        grants=granted,
+        read_only=asked.read_only,
+        scope=write_scope(
+            primary, asked.targets, asked.exclusions, asked.symbols, asked.excluded_kinds, everywhere=asked.everywhere
+        ),
+        protected=tuple(session.project.protected) if session.project else (),
+        named=frozenset(asked.targets),
+    )
+    gate = PathGate(session.roots, rules, session.state.root)
+    recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
+    delivered = DeliveredSource(primary)
+    session.checkpoints.begin(session.identity, asked.turn, primary)
+    log = ChangeLog(
+        session.roots, delivered, session.checkpoints, recorder, rules.created, parts.emit, asked.turn
+    )
+    consent = Consent(
+        granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts
+    )
+    declared = declared_checks(session.project)
+    terminal = Terminal(
+        session, rules, gate, consent, log, recorder, Keeper(session, rules, gate, log),
+        HostCommands(parts.handlers), lambda: facts_of(primary, declared), parts.emit, asked.turn, parts.cancelled,
+    )  # fmt: skip
+    validation = ProjectValidation(
+        primary, declared_commands(session.project), terminal, recorder, parts.emit, asked.turn,
+        session.options.validation_timeout_s, parts.cancelled,
+    )  # fmt: skip
+    if rules.may_write:
+        log.watch()
+    return SpearHost(
+        session, asked.turn, rules, gate, Files(session, gate, consent, log, parts.cancelled), terminal, validation,
+        log, recorder, RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.emit,
+    )  # fmt: skip
+
+
+__all__ = ["TurnParts", "TurnRequest", "open_turn"]
