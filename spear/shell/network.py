@@ -9,6 +9,7 @@ from spear.shell.destinations import commands
 from spear.shell.options import read_options
 from spear.shell.syntax import Script, Simple, Word
 from spear.shell.tools.call import names
+from spear.shell.tools.downloads import CURL_VALUED, WGET_VALUED
 from spear.shell.tools.git import git_call
 from spear.shell.tools.python import NAMES as PYTHON_NAMES
 
@@ -112,12 +113,11 @@ def _rsync(words: tuple[Word, ...]) -> bool:
 
 def _transfer(words: tuple[Word, ...]) -> bool:
     """curl and wget: not for this machine's own services, which the sandbox may run itself."""
-    operands = [word.value for word in words if word.value is None or not word.value.startswith("-")]
-    flags = [word.value for word in words]
-    if any(flag in ("--version", "--help", "-V", "-h") for flag in flags):
+    options = read_options(words, f"{CURL_VALUED} {WGET_VALUED}")
+    if options.has("--version", "--help", "-V", "-h"):
         return False
-    addresses = [operand for operand in operands if operand is not None and re.search(r"[./:]", operand)]
-    return not (addresses and all(_LOOPBACK.match(address) or "://" not in address for address in addresses))
+    addresses = [word.value or "" for word in (*options.operands, *options.values("--url"))]
+    return not (addresses and all(_LOOPBACK.match(address) for address in addresses))
 
 
 def _python(words: tuple[Word, ...]) -> bool:

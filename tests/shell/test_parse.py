@@ -213,8 +213,14 @@ def test_pipelines_chains_and_background_keep_their_shape():
 def test_redirections_are_attributes_of_what_they_are_written_on():
     simple = simples(script("x >a 2>>b <c >|d &>e <>f 2>&1 3>&- >&g"))[0]
     assert [(r.operator, r.target.value) for r in simple.redirects] == [
-        (">", "a"), (">>", "b"), ("<", "c"), (">|", "d"), ("&>", "e"), ("<>", "f"), (">&", "g"),
-    ]  # fmt: skip
+        (">", "a"),
+        (">>", "b"),
+        ("<", "c"),
+        (">|", "d"),
+        ("&>", "e"),
+        ("<>", "f"),
+        (">&", "g"),
+    ]
 
 
 def test_positions_are_byte_offsets():
@@ -234,9 +240,16 @@ def test_a_syntax_error_is_reported_with_its_place(text, line, column):
 
 @pytest.mark.parametrize(
     ("character", "name"),
-    [("\0", "NUL"), ("\r", "carriage return"), ("\x1b", "escape"), ("\u2028", "line separator"), ("\u202e", "override"),
-     ("\x85", "control"), ("\u200f", "right-to-left mark")],
-)  # fmt: skip
+    [
+        ("\0", "NUL"),
+        ("\r", "carriage return"),
+        ("\x1b", "escape"),
+        ("\u2028", "line separator"),
+        ("\u202e", "override"),
+        ("\x85", "control"),
+        ("\u200f", "right-to-left mark"),
+    ],
+)
 def test_a_character_that_hides_text_is_refused_by_name(character, name):
     problem = PARSER.parse(f"echo 'a{character}b'")
     assert isinstance(problem, SyntaxProblem)
@@ -263,8 +276,15 @@ def test_nesting_without_end_is_bounded():
     recursive = script("f() { f; }; f")
     assert any(simple.argv and simple.argv[0].value is None for simple in simples(recursive))
     assert isinstance(PARSER.parse("$(" * 3000 + ")" * 3000), SyntaxProblem)
-    assert len(argvs("for a in 1 2 3 4 5 6 7 8; do for b in 1 2 3 4 5 6 7 8; do for c in 1 2 3 4 5 6 7 8; do "
-                     "for d in 1 2 3 4 5 6 7 8; do x $a; done; done; done; done")) < 10_000  # fmt: skip
+    assert (
+        len(
+            argvs(
+                "for a in 1 2 3 4 5 6 7 8; do for b in 1 2 3 4 5 6 7 8; do for c in 1 2 3 4 5 6 7 8; do "
+                "for d in 1 2 3 4 5 6 7 8; do x $a; done; done; done; done"
+            )
+        )
+        < 10_000
+    )
 
 
 def test_one_text_is_parsed_once():

@@ -8,14 +8,14 @@ from spear.shell.options import Options, read_options
 from spear.shell.syntax import Word
 from spear.shell.tools.call import HERE, UNKNOWN, Call, Reading, Table, Writes, joined
 
-_CURL_VALUED = (
+CURL_VALUED = (
     "-o --output --output-dir -d --data --data-raw --data-binary --data-urlencode -H --header -X --request -u --user "
     "-A --user-agent -e --referer -b --cookie -c --cookie-jar -D --dump-header -F --form -m --max-time -w --write-out "
     "-x --proxy -K --config -T --upload-file --cacert --capath --cert -E --key -r --range -C -y -Y -z -t -P -Q "
     "--connect-timeout --retry --retry-delay --limit-rate --resolve --trace --trace-ascii --stderr --url --json "
     "--etag-save"
 )
-_WGET_VALUED = (
+WGET_VALUED = (
     "-O --output-document -P --directory-prefix -o --output-file -a --append-output -t --tries -T --timeout -U "
     "--user-agent --header --post-data --post-file -e --execute -i --input-file -B -l --level -A -R -D -Q -w --wait "
     "--limit-rate --user --password --ca-certificate --save-cookies --load-cookies --warc-file"
@@ -23,7 +23,7 @@ _WGET_VALUED = (
 
 
 def _curl(call: Call) -> Reading:
-    options = read_options(call.words, _CURL_VALUED, flags="--remote-name --silent --location --fail")
+    options = read_options(call.words, CURL_VALUED, flags="--remote-name --silent --location --fail")
     directory = options.last("--output-dir")
     names = [word for word in options.values("-o", "--output") if word.value != "-"]
     if options.has("-J", "--remote-header-name"):
@@ -39,7 +39,7 @@ def _curl(call: Call) -> Reading:
 
 
 def _wget(call: Call) -> Reading:
-    options = read_options(call.words, _WGET_VALUED, flags="--spider --quiet --recursive")
+    options = read_options(call.words, WGET_VALUED, flags="--spider --quiet --recursive")
     found = Writes().add(options.values("-o", "--output-file", "-a", "--append-output", "--save-cookies"))
     if options.has("--spider", "--version", "--help"):
         return found.reading()
