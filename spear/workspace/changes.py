@@ -197,8 +197,9 @@ def _find(root: Path, pruned: tuple[str, ...], names: tuple[str, ...], young_sin
     for path in pruned:
         prune += ["-o", "-path", "./" + _literal(path)]
     young = f"@{young_since // 1_000_000_000}.{young_since % 1_000_000_000:09d}"
-    command = ["find", ".", "-type", "d", "(", *(prune[1:] or ["-false"]), ")", "-prune", "-o", "!", "-type", "d"]
-    command += ["(", "-newerct", young, "-printf", "R", ",", "-printf", r"%y %i %s %T@ %C@ %m %P\0", ")"]
+    # Files first: find would try all the names on them too.
+    command = ["find", ".", "!", "-type", "d", "(", "-newerct", young, "-printf", "R", ","]
+    command += ["-printf", r"%y %i %s %T@ %C@ %m %P\0", ")", "-o", "(", *(prune[1:] or ["-false"]), ")", "-prune"]
     done = subprocess.run(
         command,
         cwd=root,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spear.workspace.checkpoint_journal import Entry, Role, TurnJournal
-from spear.workspace.tree_state import ABSENT, NodeKind, PathState
+from spear.workspace.tree_state import NodeKind, PathState
 
 _DYING_NS = 10_000_000_000
 
@@ -94,7 +94,9 @@ def stacks(journals: Sequence[TurnJournal]) -> tuple[list[TurnJournal], list[Tur
 
 
 def half_done(journals: Sequence[TurnJournal]) -> frozenset[str]:
-    """Paths that an undo killed just now may have left absent on the way to what it was restoring."""
+    """Paths that an undo killed just now may have left absent, or a directory still open for writing, on the way to
+    what it was restoring.
+    """
     last = journals[-1] if journals else None
     if last is None or last.role is Role.TURN or last.finished or last.running:
         return frozenset()
@@ -140,7 +142,8 @@ def _walk_back(path: str, steps: Sequence[TurnJournal], seen: Seen, half: bool) 
         first = cursor is seen.state
         if entry.foreign:
             return cursor, "somebody else changed it between two changes of the turn"
-        if not _own(entry, cursor, step, seen if first else None) and not (first and half and cursor == ABSENT):
+        passing = first and half and cursor.kind in (NodeKind.ABSENT, NodeKind.DIRECTORY)
+        if not passing and not _own(entry, cursor, step, seen if first else None):
             return cursor, "it was changed since by somebody else"
         if not entry.kept:
             return cursor, "its previous content was too large to keep"
