@@ -54,7 +54,7 @@ _PROBE_TOKENS = 1024
 _REFUSES_TOOLS = re.compile(
     r"(not|n't) support (tool|function)|tools? (param|call\w*|use) (requires?|(is|are) not)|--jinja", re.IGNORECASE
 )
-_CALL_LIKE = re.compile(r"<(tool_call|function)\b|```(json|tool)|\"(name|tool)\"\s*:\s*\"", re.IGNORECASE)
+_CALL_LIKE = re.compile(r"<(tool_call|function)\b|```tool", re.IGNORECASE)
 _ANNOUNCED = re.compile(
     r"\b(I'll|I will|I am going to|I'm going to|let me|let's|first, I|je vais|laissez-moi|commençons par)\b",
     re.IGNORECASE,
@@ -86,10 +86,13 @@ def refuses_tools(failure: ModelFailure) -> bool:
     return rejected and _REFUSES_TOOLS.search(failure.message) is not None
 
 
-def suspicious(turn: ModelTurn) -> bool:
+def suspicious(turn: ModelTurn, tools: Sequence[ToolSchema]) -> bool:
     """Whether an answer without calls looks like one whose call was lost: a call as text, or an announced action."""
-    text = f"{turn.text}\n{turn.reasoning}" if turn.text else turn.reasoning
-    return not turn.tool_calls and bool(_CALL_LIKE.search(text) or _ANNOUNCED.search(turn.text))
+    if turn.tool_calls:
+        return False
+    text = f"{turn.text}\n{turn.reasoning}"
+    named = any(f'"{tool.name}"' in text for tool in tools)
+    return named or bool(_CALL_LIKE.search(text) or _ANNOUNCED.search(turn.text))
 
 
 class ToolAwareBackend:
@@ -148,7 +151,7 @@ class ToolAwareBackend:
             return self._toolless.complete(request)
         if turn.tool_calls:
             self._found(ToolSupport.NATIVE)
-        elif suspicious(turn) and self._probe(request) is ToolSupport.IGNORED:
+        elif suspicious(turn, request.tools) and self._probe(request) is ToolSupport.IGNORED:
             return self._toolless.complete(request)
         return turn
 

@@ -128,10 +128,13 @@ def test_a_server_that_refuses_tools_is_served_without() -> None:
         assert ToolAwareBackend(inner).complete(ASK).tool_calls[0].name == "read_file"
 
 
-def test_a_plain_answer_costs_one_request_and_nothing_is_concluded_from_it() -> None:
-    with served(text("Nothing to do.")) as (server, inner):
+@pytest.mark.parametrize(
+    "answer", ["Nothing to do.", '```json\n{"name": "ring", "version": 1}\n```', "read_file reads."]
+)
+def test_a_plain_answer_costs_one_request_and_nothing_is_concluded_from_it(answer: str) -> None:
+    with served(text(answer)) as (server, inner):
         backend = ToolAwareBackend(inner)
-        assert backend.complete(ASK).text == "Nothing to do."
+        assert backend.complete(ASK).text == answer
         assert len(server.requests) == 1
         assert backend.support is ToolSupport.UNKNOWN
 
