@@ -127,6 +127,13 @@ def test_the_conversation_alternates_and_results_and_thinking_go_back_as_they_ca
     assert [entry["type"] for entry in sent[2]["content"]] == ["tool_result", "text"]
 
 
+@pytest.mark.parametrize("reasoning", ["plain words", "[not json", "[1, 2]", '[{"type": "text", "text": "x"}]'])
+def test_reasoning_of_another_provider_is_not_sent(reasoning: str) -> None:
+    with ModelServer([message(SAID)]) as server:
+        ask(server, ModelRequest((*HELLO, Message(Role.ASSISTANT, "Yes?", reasoning=reasoning), *HELLO[1:])))
+        assert server.requests[0]["messages"][1]["content"] == [{"type": "text", "text": "Yes?"}]
+
+
 def test_what_the_service_would_refuse_is_not_sent() -> None:
     """Blank text, a conversation that begins with an answer, arguments that are no object, another's reasoning."""
     history = (

@@ -167,6 +167,16 @@ def test_a_failing_probe_leaves_the_answer_at_hand() -> None:
         assert ToolAwareBackend(inner).complete(ASK).text == "Let me see."
 
 
+def test_a_probe_that_shows_nothing_is_not_repeated() -> None:
+    def step(body: dict[str, Any]) -> dict[str, Any]:
+        return text("hm", finish="length") if "tool_choice" in body else text("Let me see.")
+
+    with served(step) as (server, inner):
+        backend = ToolAwareBackend(inner)
+        assert [backend.complete(ASK).text for _ in range(3)] == ["Let me see."] * 3
+        assert sum("tool_choice" in body for body in server.requests) == 1
+
+
 def test_a_cut_answer_is_no_call() -> None:
     with served(text(FENCED, finish="length")) as (_, inner):
         turn = ToollessBackend(inner).complete(ASK)
