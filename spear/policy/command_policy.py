@@ -44,6 +44,7 @@ class Assessment:
     network is plain.
     """
 
+    command: str
     decision: Decision
     command_class: CommandClass
     verdicts: tuple[DestinationVerdict, ...]
@@ -88,6 +89,7 @@ class CommandPolicy:
         opaque = bool(read.opaque) or any(verdict.opaque for verdict in verdicts)
         decision = Decision.REFUSE if refusals else Decision.RUN_OPAQUE if opaque else Decision.RUN
         return Assessment(
+            command,
             decision,
             classify(script, verdicts, opaque=opaque, dangerous=dangerous),
             verdicts,
@@ -109,7 +111,7 @@ def _unreadable(command: str, problem: SyntaxProblem) -> Assessment:
         "correct the script and call terminal again; write longer programs to a file with write_file",
     )
     return Assessment(
-        Decision.REFUSE, CommandClass.SHELL_COMPLEX, (), False, None, (refusal.reason,), refusal, (refusal,)
+        command, Decision.REFUSE, CommandClass.SHELL_COMPLEX, (), False, None, (refusal.reason,), refusal, (refusal,)
     )
 
 

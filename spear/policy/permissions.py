@@ -35,7 +35,7 @@ class PermissionScope(StrEnum):
 
 
 class Permission(BaseModel):
-    """One approval. `words` is the exact command line split into words, the prefix of one, or the one path.
+    """One approval. `words` is the whole text of a command, the first words of one simple command, or the one path.
 
     `hosts` is the set of hosts a network grant was given for; empty for none. `granted` is a date, `workspace` the root
     it was given in. A prefix carries `examples` it must cover and `never` it must not: a permission whose examples
@@ -55,18 +55,13 @@ class Permission(BaseModel):
     never: tuple[tuple[str, ...], ...] = ()
 
     def covers_words(self, words: tuple[str, ...]) -> bool:
-        """Whether these words of one simple command are what was approved."""
-        match self.kind:
-            case PermissionKind.COMMAND:
-                return words == self.words
-            case PermissionKind.PREFIX:
-                return words[: len(self.words)] == self.words and words not in self.never
-            case PermissionKind.FILE:
-                return False
+        """Whether a simple command with these words begins as what was approved. Only a prefix covers words."""
+        begins = words[: len(self.words)] == self.words and words not in self.never
+        return self.kind is PermissionKind.PREFIX and begins
 
     def consistent(self) -> bool:
-        """Whether every example is covered and nothing of `never` is."""
-        return all(map(self.covers_words, self.examples)) and not any(map(self.covers_words, self.never))
+        """Whether every example is covered; only a prefix has any."""
+        return all(map(self.covers_words, self.examples))
 
     def shown(self) -> str:
         """One line for `/permissions`."""
@@ -76,13 +71,13 @@ class Permission(BaseModel):
 
 _TOO_BROAD = names(
     "sh bash dash zsh ksh fish python python3 perl ruby node nodejs php lua env xargs find sudo eval exec source . "
-    "curl wget ssh scp rsync nc git pip pip3 npm npx pnpm yarn cargo go gem apt apt-get brew conda uv poetry make awk sed"
+    "curl wget ssh scp rsync nc pip pip3 npm npx pnpm yarn cargo go gem apt apt-get brew conda uv poetry"
 )
 _FREE = names("cd pwd true false : test [ echo printf")
 
 
 def too_broad(words: tuple[str, ...]) -> bool:
-    """Whether a prefix would approve nearly anything: an interpreter, a network tool or a package manager by name only."""
+    """Whether a prefix would approve nearly anything: an interpreter, network tool or package manager by name only."""
     return len(words) < 2 and words[0].rsplit("/", 1)[-1] in _TOO_BROAD if words else True
 
 
@@ -125,21 +120,30 @@ class PermissionStore:
         of the kind no approval covers. `hosts` is the set the network would be granted for."""
         if assessment.script is None or assessment.decision is Decision.REFUSE or _uncoverable(assessment):
             return False
+        used = self._used(assessment)
+        if not used:
+            return False
+        wanted = tuple(sorted(hosts))
+        return not assessment.network or any(item.network and tuple(sorted(item.hosts)) == wanted for item in used)
+
+    def _used(self, assessment: Assessment) -> list[Permission]:
+        """The approvals that together cover a command, empty when some part of it is not covered."""
+        exact = (assessment.command.strip(),)
+        whole = [item for item in self.permissions if item.kind is PermissionKind.COMMAND and item.words == exact]
+        if whole or assessment.script is None:
+            return whole
         used = list[Permission]()
         for simple in commands(assessment.script):
             words = _words(simple)
             if words is None:
-                return False
+                return []
             if not words or (words[0] in _FREE and not simple.redirects):
                 continue
             match = next((item for item in self.permissions if item.covers_words(words)), None)
             if match is None:
-                return False
+                return []
             used.append(match)
-        if not assessment.network:
-            return bool(used)
-        wanted = tuple(sorted(hosts))
-        return bool(used) and any(item.network and tuple(sorted(item.hosts)) == wanted for item in used)
+        return used
 
 
 def _storable(permission: Permission) -> bool:

@@ -66,7 +66,8 @@ _MARKER = re.compile(
 )
 _STRONG = re.compile(r"DO\s+NOT\s+(?:MODIFY|EDIT)|@generated")
 _COMMENT = re.compile(
-    r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\{-|\(\*|!|'|\"\"\"|'''|REM\b|dnl\b|\.\.\s|=begin|\|)", re.IGNORECASE
+    r"\s*(?:#(?!\s*(?:define|include|if|elif|error|warning|pragma|undef)\b)|//|/\*|\*|--|;|%|<!--|\{-|\(\*|!|'|\"\"\"|'''|REM\b|dnl\b|\.\.\s|=begin|\|)",
+    re.IGNORECASE,
 )
 _SOURCE = re.compile(
     r"(?:generated\s+(?:automatically\s+)?(?:from|by\s+\S+\s+from|using)|\bsource(?:\s+file)?\s*:|\bfrom|\bedit)\s+[`'\"<]*"
