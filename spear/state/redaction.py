@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -98,9 +98,9 @@ class Redactor:
         text = self.own(text)
         lowered = text.lower()
         for rule in RULES:
-            if any(trigger in lowered for trigger in rule.triggers):
-                replace: str | Callable[[re.Match[str]], str] = rule.replacement
-                text = rule.pattern.sub(replace, text)
+            searched = text if rule.exact else lowered
+            if any(trigger in searched for trigger in rule.triggers):
+                text = rule.apply(text)
         return text
 
 

@@ -77,18 +77,18 @@ _HEADERS = frozenset({"cookie", "set-cookie", "x-api-key", "x-auth-token", "prox
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One shape: tried only where one of the lower-case `triggers` occurs."""
+    """One shape: `apply` is tried only where one of the `triggers` occurs, in lower case unless `exact`."""
 
     triggers: tuple[str, ...]
-    pattern: re.Pattern[str]
-    replacement: Callable[[re.Match[str]], str] | str
+    apply: Callable[[str], str]
+    exact: bool = False
 
 
 _TOKENS = re.compile(
     r"""(?x)(?<![A-Za-z0-9_-])(?:
       sk-(?:(?=[\w-]*\d)[\w-]{16,}|[\w-]*[A-Za-z0-9]{20,}[\w-]*)
     | (?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,} | whsec_[A-Za-z0-9+/=]{16,}
-    | gh[opusr]_[A-Za-z0-9]{16,} | github_pat_\w{20,} | glpat-[\w-]{16,} | gl[a-z]{2,4}t-[\w-]{20,}
+    | gh[opusr]_[A-Za-z0-9]{16,} | github_pat_\w{20,} | glpat-[\w-]{16,} | gl(?:dt|rt|ft|cbt|ptt|soat|imt)-[\w-]{16,}
     | xox[a-z]-[\w-]{10,} | xapp-[\w-]{20,}
     | (?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}
     | AIza[\w-]{30,} | ya29\.[\w.-]{20,} | GOCSPX-[\w-]{20,}
@@ -101,25 +101,11 @@ _TOKENS = re.compile(
     )"""
 )
 _TOKEN_TRIGGERS = (
-    *(
-        "sk-",
-        "sk_",
-        "rk_",
-        "pk_",
-        "whsec_",
-        "gho_",
-        "ghp_",
-        "ghu_",
-        "ghs_",
-        "ghr_",
-        "github_pat_",
-        "glpat-",
-        "t-",
-        "xox",
-    ),
-    *("xapp-", "akia", "asia", "abia", "acca", "aiza", "ya29.", "gocspx-", "hf_", "npm_", "pypi-", "dckr_pat_", "gsk_"),
-    *("xai-", "pplx-", "nvapi-", "r8_", "sg.", "shp", "_v1_", "lin_api_", "glsa_", "hvs.", "hvb.", "sntrys_", "tskey-"),
-    *("age-secret-key-", ":aa", "eyj"),
+    *("sk-", "sk_", "rk_", "pk_", "whsec_", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox"),
+    *("gldt-", "glrt-", "glft-", "glcbt-", "glptt-", "glsoat-", "glimt-", "xapp-", "AKIA", "ASIA", "ABIA", "ACCA"),
+    *("AIza", "ya29.", "GOCSPX-", "hf_", "npm_", "pypi-", "dckr_pat_", "gsk_", "xai-", "pplx-", "nvapi-", "r8_", "SG."),
+    *("shpat_", "shpca_", "shppa_", "shpss_", "_v1_", "lin_api_", "glsa_", "hvs.", "hvb.", "sntrys_", "tskey-"),
+    *("AGE-SECRET-KEY-", ":AA", "eyJ"),
 )
 
 _PRIVATE_KEY = re.compile(
@@ -150,9 +136,41 @@ _VALUE = (
 )
 _FLAG_VALUE = re.compile(rf"(?<![\w-])(?P<name>{FLAG.pattern})(?P<mark>=|\s+)(?!-){_VALUE}")
 _ASSIGNMENT = re.compile(
-    rf"""(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z0-9_.-]*(?:(?i:{_WORDS})|(?<![a-z])(?:KEY|AUTH|PASS|COOKIE|_PAT|_DSN)))"""
+    rf"""(?P<name>[A-Za-z0-9_.-]*(?:(?i:{_WORDS})|(?<![a-z])(?:KEY|AUTH|PASS|COOKIE|_PAT|_DSN)))"""
     rf"""(?![A-Za-z0-9])(?P<mark>\\{{0,3}}["']?\s{{0,20}}(?::=|=>|[:=])[ \t]*){_VALUE}"""
 )
+_ASSIGNED = re.compile(
+    r"""(?:key|token|secret|passwd|password|passphrase|pass|pwd|credential|authorization|auth|cookie|_pat|_dsn)"""
+    r"""s?\\{0,3}["']?\s{0,20}[:=]"""
+)
+"""The least an assignment has in lower case: cheap to look for, unlike the name in front of it."""
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+
+
+def _substitute(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str] | str) -> Callable[[str], str]:
+    def apply(text: str) -> str:
+        return pattern.sub(replacement, text)
+
+    return apply
+
+
+def _assignments(text: str) -> str:
+    """Assignments to names that promise a secret, each looked at from the beginning of its name."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter whose lower case is longer: positions would not agree
+        lowered = "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+    pieces, done = [], 0
+    for found in _ASSIGNED.finditer(lowered):
+        start = found.start()
+        if start < done:
+            continue
+        while start > done and text[start - 1] in _NAME_CHARACTERS:
+            start -= 1
+        match = _ASSIGNMENT.match(text, start)
+        if match:
+            pieces += [text[done:start], _assignment(match)]
+            done = match.end()
+    return "".join((*pieces, text[done:])) if pieces else text
 
 
 def _header(match: re.Match[str]) -> str:
@@ -218,20 +236,16 @@ def _masked(value: str) -> str:
 
 
 RULES = (
-    Rule(("private key",), _PRIVATE_KEY, MARKER),
-    Rule(_TOKEN_TRIGGERS, _TOKENS, MARKER),
-    Rule(("authorization", "x-api-key", "x-auth-token"), _HEADER, _header),
-    Rule(("cookie",), _COOKIE, lambda match: f"{match[1]}{MARKER}"),
-    Rule(("bearer",), _BEARER, lambda match: f"{match[1]}{MARKER}"),
-    Rule(("://",), _URL, _url),
-    Rule(("://",), _URL_TOKEN, _url_token),
-    Rule(("curl", "wget", "http"), _CURL_USER, _curl_user),
-    Rule(("sshpass", "mysql", "mariadb"), _CLIENT, lambda match: f"{match[1]}{MARKER}"),
-    Rule(("-",), _FLAG_VALUE, _flag),
-    Rule(
-        ("key", "secret", "token", "pass", "pwd", "credential", "auth", "cookie", "_pat", "_dsn"),
-        _ASSIGNMENT,
-        _assignment,
-    ),
+    Rule(("private key",), _substitute(_PRIVATE_KEY, MARKER)),
+    Rule(_TOKEN_TRIGGERS, _substitute(_TOKENS, MARKER), exact=True),
+    Rule(("authorization", "x-api-key", "x-auth-token"), _substitute(_HEADER, _header)),
+    Rule(("cookie",), _substitute(_COOKIE, rf"\g<1>{MARKER}")),
+    Rule(("bearer",), _substitute(_BEARER, rf"\g<1>{MARKER}")),
+    Rule(("://",), _substitute(_URL, _url)),
+    Rule(("://",), _substitute(_URL_TOKEN, _url_token)),
+    Rule(("curl", "wget", "http"), _substitute(_CURL_USER, _curl_user)),
+    Rule(("sshpass", "mysql", "mariadb"), _substitute(_CLIENT, rf"\g<1>{MARKER}")),
+    Rule(("-",), _substitute(_FLAG_VALUE, _flag)),
+    Rule(("key", "secret", "token", "pass", "pwd", "credential", "auth", "cookie", "_pat", "_dsn"), _assignments),
 )
 """Every shape, in the order they are applied."""

@@ -119,6 +119,10 @@ def test_known_values_are_found_plain_and_percent_encoded():
     assert redactor.text("x=correct%20horse%2Fbattery; correct horse/battery!") == f"x={MARKER}; {MARKER}!"
 
 
+def test_the_longest_known_value_goes_first():
+    assert Redactor(["secret-a", "secret-abc"]).text("x secret-abc y secret-a z") == f"x {MARKER} y {MARKER} z"
+
+
 def test_for_the_model_only_known_values_go():
     redactor = Redactor(["correct-horse"])
     assert redactor.own("PASSWORD=hunter2 correct-horse") == f"PASSWORD=hunter2 {MARKER}"
@@ -227,6 +231,10 @@ def test_a_random_value_assigned_to_a_secret_name_never_survives(value):
         "sk-" * 100_000,
         "--a-" * 75_000,
         "key  " * 60_000,
+        "a" * 300_000 + "key=x y",
+        "key= ," * 50_000,
+        "a_key: (" * 40_000,
+        "İ" * 1000 + "TOKEN=abc " * 10_000,
     ],
 )
 def test_hostile_text_costs_no_more_than_its_length(text):

@@ -259,6 +259,15 @@ def test_one_session_is_not_opened_twice(directory):
     Presence(directory, "s1", Path("/ws")).announce()
 
 
+def test_a_dead_process_nobody_has_waited_for_is_not_running(directory):
+    other, _ = hold(directory, "s1", "/ws")
+    assert len(live_sessions(directory)) == 1
+    other.send_signal(signal.SIGKILL)
+    os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+    assert live_sessions(directory) == ()
+    other.communicate()
+
+
 def test_a_number_used_again_is_not_the_process_that_died(directory):
     Presence(directory, "s1", Path("/ws")).announce()
     path = directory.live / "s1.json"
