@@ -78,9 +78,9 @@ def assess_command(
     for order, candidate in enumerate(candidates):
         own = _summaries_of(candidate, candidates, summaries)
         judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
-        if changed and judged.status is not CheckStatus.INCONCLUSIVE and candidate.kinds & PROVING:
-            if not changes_come_first(script, candidate, facts, command.start):
-                judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
+        decided = judged.status is not CheckStatus.INCONCLUSIVE and bool(candidate.kinds & PROVING)
+        if changed and decided and not changes_come_first(script, candidate, facts, command.start):
+            judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
         results.append(_result(candidate, judged, order, after, numbers))
     return CheckRecord.of(results)
 
@@ -126,7 +126,7 @@ def _judge(
     summary: Summary | None,
     members: Mapping[tuple[int, ...], tuple[bool, int]],
 ) -> _Judged:
-    """The status of one candidate: what voids it first, then how its command ended, then its status, then its output."""
+    """The status of one candidate: what voids it, then how its command ended, then its status, then its output."""
     void = candidate.finding.void
     if void is not None and void is not CheckCode.STATUS_LOST:
         return _Judged(CheckStatus.INCONCLUSIVE, void)

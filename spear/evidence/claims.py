@@ -15,7 +15,7 @@ class ClaimKind(StrEnum):
     """What is claimed. SUCCESS is a claim that things are right without saying which way it was seen."""
 
     BUILDS = "builds"
-    TESTS_PASS = "tests_pass"
+    TESTS_PASS = "tests_pass"  # noqa: S105 - a pass of tests, not a password
     LINT_CLEAN = "lint_clean"
     RUNS = "runs"
     REBUILDS = "rebuilds"

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from spear.events.names import Verdict
+from spear.events.turn import CheckReport
 from spear.evidence.claims import Claim, ClaimKind, read_claims
 from spear.evidence.coverage import Material, covers, material
 from spear.evidence.kinds import PROVING, SUBSTANTIAL, WHY, CheckCode, CheckKind, CheckStatus, Scope
@@ -19,10 +21,7 @@ from spear.evidence.turn import (
     ValidationKind,
     ValidationOutcome,
     ValidationStatus,
-    Weakening,
 )
-from spear.events.names import Verdict
-from spear.events.turn import CheckReport
 
 _AFTER_EVERY_CALL = 1 << 62
 _SHOWN_CHECKS = 4

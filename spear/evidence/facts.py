@@ -1,4 +1,4 @@
-"""What is known of a project before a command of it is judged: declared commands, targets, scripts, files (spec 3.3)."""
+"""What is known of a project before a command is judged: declared commands, targets, scripts, files (spec 3.3)."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""How an answer nothing shows is put before the operator: the verdict first, claims marked where they stand (spec 3.4)."""
+"""How an answer nothing shows is put before the operator: verdict first, claims marked where they stand (spec 3.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spear.events.names import Verdict
 from spear.evidence.claims import read_claims
 from spear.evidence.completion import VerdictReport
 from spear.evidence.reasons import name_files
-from spear.events.names import Verdict
 
 MARK = "*(not verified)*"
 """Put after every sentence that claims success without hedging."""
@@ -33,7 +33,7 @@ def mark(answer: str, report: VerdictReport) -> str:
     if report.verdict is not Verdict.UNVERIFIED:
         return answer
     top = header(report)
-    body = answer.removeprefix(top).lstrip("\n") if answer.startswith(top) else answer
+    body = answer.removeprefix(top).lstrip("\n")
     pieces: list[str] = []
     position = 0
     for end in _ends(body):
@@ -42,7 +42,7 @@ def mark(answer: str, report: VerdictReport) -> str:
             pieces.append(f" {MARK}")
         position = end
     marked = "".join([*pieces, body[position:]])
-    return f"{top}\n\n{marked}" if marked else top
+    return f"{top}\n\n{marked}" if marked.strip() else top
 
 
 def _ends(body: str) -> Iterator[int]:

@@ -6,12 +6,13 @@ from spear.evidence.checks.candidates import CheckCandidate, read_invocation
 from spear.evidence.checks.registry import LOOKS, identify
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind
+from spear.evidence.names import names
 from spear.evidence.status import is_harmless
 from spear.evidence.tree import Enclosing, Leaf, leaves
 from spear.shell.syntax import Script
 
-_READERS = LOOKS | frozenset(
-    "grep head tail wc diff sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg".split()
+_READERS = LOOKS | names(
+    "grep head tail wc diff sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg"
 )
 _OUT_OF_SEQUENCE = frozenset({Enclosing.BACKGROUND, Enclosing.LOOP, Enclosing.CONDITIONAL})
 

@@ -1,4 +1,4 @@
-"""How a project is verified where it does not say: read from its files' names and contents, nothing is run (spec 3.5)."""
+"""How a project is verified where it does not say: read from its files, nothing is run (spec 3.5)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,41 @@ from spear.evidence.facts import read_makefile
 from spear.evidence.turn import ValidationKind
 
 Commands = dict[ValidationKind, str]
-PROBED_FILES = (
-    "CMakeLists.txt meson.build Makefile makefile GNUmakefile Cargo.toml go.mod package.json pyproject.toml setup.py setup.cfg "
-    "tox.ini pytest.ini conftest.py pom.xml build.gradle build.gradle.kts Package.swift build.zig dune-project mix.exs "
-    "pnpm-lock.yaml yarn.lock bun.lockb bun.lock"
-).split()
+PROBED_FILES = [
+    "CMakeLists.txt",
+    "meson.build",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "Cargo.toml",
+    "go.mod",
+    "package.json",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "tox.ini",
+    "pytest.ini",
+    "conftest.py",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "Package.swift",
+    "build.zig",
+    "dune-project",
+    "mix.exs",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lockb",
+    "bun.lock",
+]
 """Files whose contents a probe reads, at the root of the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """What a probe may look at: the contents of `PROBED_FILES` that exist, and the tree's file names (workspace-relative,
-    bounded by the caller; ignored files left out). `installed` answers whether a program is on the sandbox's PATH."""
+    """What a probe may look at: the contents of `PROBED_FILES` that exist; the tree's file names, workspace-relative
+    and bounded by the caller, ignored files left out; whether a program is on the sandbox's PATH.
+    """
 
     contents: Mapping[str, str] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
@@ -59,7 +82,10 @@ def _make(files: ProjectFiles) -> Iterator[tuple[ValidationKind, str]]:
             return
 
 
-_NO_BUILD = r"help|usage|list|test|tests|check|clean|distclean|install|run|lint|fmt|format|deploy|publish|docs?|html|setup|serve|watch|dev"
+_NO_BUILD = (
+    r"help|usage|list|test|tests|check|clean|distclean|install|run|lint|fmt|format|deploy|publish|docs?|html|setup"
+    r"|serve|watch|dev"
+)
 
 
 def _cmake(files: ProjectFiles) -> Iterator[tuple[ValidationKind, str]]:
@@ -67,12 +93,10 @@ def _cmake(files: ProjectFiles) -> Iterator[tuple[ValidationKind, str]]:
     if text is None or not re.search(r"^\s*project\s*\(", text, re.MULTILINE | re.IGNORECASE):
         return
     directory = "build"
-    yield _BUILD, f"cmake -S . -B {directory} && cmake --build {directory}"
+    build = f"cmake -S . -B {directory} && cmake --build {directory}"
+    yield _BUILD, build
     if re.search(r"\b(?:enable_testing|include\s*\(\s*CTest|add_test)\b", text, re.IGNORECASE):
-        yield (
-            _TEST,
-            f"cmake -S . -B {directory} && cmake --build {directory} && ctest --test-dir {directory} --output-on-failure",
-        )
+        yield _TEST, f"{build} && ctest --test-dir {directory} --output-on-failure"
 
 
 def _meson(files: ProjectFiles) -> Iterator[tuple[ValidationKind, str]]:

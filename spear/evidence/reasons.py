@@ -43,7 +43,9 @@ TEMPLATES: dict[ReasonCode, str] = {
     ReasonCode.CHECK_FAILED: "`{command}` failed on the final state ({status}).",
     ReasonCode.CHECK_INCONCLUSIVE: "`{command}` shows nothing: {why}.",
     ReasonCode.LOOSE_COMPILATION: "`{command}` compiles loose files; the project declares how it is verified.",
-    ReasonCode.VALIDATION_FAILED: "The project's own {kind} failed on the final state: `{command}` ({origin}, {status}).",
+    ReasonCode.VALIDATION_FAILED: (
+        "The project's own {kind} failed on the final state: `{command}` ({origin}, {status})."
+    ),
     ReasonCode.VALIDATION_NOT_RUN: "The project's own {kind} could not run: `{command}` ({origin}{why}).",
     ReasonCode.REPAIR_UNFINISHED: "The repair after the failed validation {why}.",
     ReasonCode.CLAIM_NOT_SHOWN: "No {kind} passed on the final state that shows “{sentence}”.",

@@ -113,7 +113,7 @@ def _sentence(answer: str, start: int, end: int) -> Iterator[Sentence]:
 
 
 def plain(sentence: str) -> str:
-    """A sentence for reading: lower case, one line, inline code and quotations as tokens, emphasis and links removed."""
+    """A sentence for reading: lower case, on one line, inline code and quotations as tokens, without markup."""
     text = _INLINE_CODE.sub(lambda match: f" {_token(match['inner'])} ", sentence)
     text = _QUOTED.sub(" ⟦quote⟧ ", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
@@ -123,10 +123,12 @@ def plain(sentence: str) -> str:
 
 
 _TEST_WORDS = re.compile(
-    r"(?:^|[\s/:_-])(?:tests?|check|pytest|py\.test|unittest|ctest|jest|vitest|mocha|rspec|phpunit|tox|nox|prove)(?:$|[\s./:_-])"
+    r"(?:^|[\s/:_-])(?:tests?|check|pytest|py\.test|unittest|ctest|jest|vitest|mocha|rspec|phpunit|tox|nox"
+    r"|prove)(?:$|[\s./:_-])"
 )
 _LINT_WORDS = re.compile(
-    r"(?:^|[\s/:])(?:lint|ruff|mypy|eslint|clippy|flake8|pylint|pyright|vet|shellcheck|golangci-lint|black|prettier|fmt)(?:$|[\s:])"
+    r"(?:^|[\s/:])(?:lint|ruff|mypy|eslint|clippy|flake8|pylint|pyright|vet|shellcheck|golangci-lint|black"
+    r"|prettier|fmt)(?:$|[\s:])"
 )
 _BUILD_WORDS = re.compile(
     r"^(?:make|cmake|ninja|meson|bazel|tsc|gcc|cc|clang|bitbake)\b|\b(?:build|compile|assemble)\b"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from spear.evidence.kinds import CheckCode
+from spear.evidence.names import names
 from spear.evidence.printed_status import Printed, printed_status
 from spear.evidence.tree import Path
 from spear.shell.syntax import AndOr, Background, Compound, CompoundKind, Connector, Node, Pipeline, Script, Simple
@@ -266,8 +267,8 @@ def _exit_of_stage(statements: tuple[Node, ...], index: int, end: Standing) -> P
     return Printed(end.code, int(stage[1])) if stage else None
 
 
-_HARMLESS = frozenset(
-    "cd pushd popd export unset set shopt source . echo printf true : mkdir umask ulimit alias declare local readonly".split()
+_HARMLESS = names(
+    "cd pushd popd export unset set shopt source . echo printf true : mkdir umask ulimit alias declare local readonly"
 )
 
 

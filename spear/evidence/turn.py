@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from spear.evidence.epochs import EpochLedger
@@ -90,7 +90,7 @@ class TurnEvidence:
     """
 
     answer: str
-    ledger: EpochLedger = EpochLedger()
+    ledger: EpochLedger = field(default_factory=EpochLedger)
     checks: tuple[SeenCheck, ...] = ()
     validation: tuple[ValidationOutcome, ...] = ()
     weakened: tuple[Weakening, ...] = ()

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spear.events.names import Stop
 from spear.evidence.checks.invocation import base_name
 from spear.evidence.kinds import CheckCode, CheckStatus
 from spear.evidence.probes import ProjectFiles, probe
 from spear.evidence.records import CheckResult
 from spear.evidence.runners.output import could_not_start, prints_help, read_summaries, together
 from spear.evidence.turn import Origin, Repair, ValidationKind, ValidationOutcome, ValidationStatus
-from spear.events.names import Stop
 
 CEILING_S = 900
 """Most seconds one validation command may take (SPEAR_PROJECT_VERIFY_TIMEOUT)."""
@@ -106,9 +106,12 @@ _NOT_FOUND = re.compile(
 _NOT_INSTALLED = re.compile(
     r"No module named '?(?P<module>[\w.]+)|command not found|: not found$|ERR_MODULE_NOT_FOUND|Cannot find module|"
     r"Could not find a package configuration file|Could not resolve (?:host|dependencies)|Network is unreachable|"
-    r"Temporary failure in name resolution|ENOTFOUND|EAI_AGAIN|failed to (?:download|fetch)|Could not transfer artifact|"
-    r"No CMAKE_C(?:XX)?_COMPILER could be found|Unknown CMake command|dial tcp|is not installed|Could not find gem|no such command|"
-    r"spurious network error|Unable to connect|could not be resolved|toolchain .* is not installed|SDK .* was not found",
+    r"Temporary failure in name resolution|ENOTFOUND|EAI_AGAIN|failed to (?:download|fetch)"
+    r"|Could not transfer artifact|"
+    r"No CMAKE_C(?:XX)?_COMPILER could be found|Unknown CMake command|dial tcp|is not installed"
+    r"|Could not find gem|no such command|"
+    r"spurious network error|Unable to connect|could not be resolved|toolchain .* is not installed"
+    r"|SDK .* was not found",
     re.MULTILINE,
 )
 

@@ -22,12 +22,15 @@ class FileTexts:
 
 _TEST_DIRECTORIES = frozenset({"test", "tests", "spec", "specs", "__tests__", "testing", "e2e", "t"})
 _TEST_NAME = re.compile(
-    r"(?:^|[._-])(?:tests?|spec|specs|check|checks)(?:[._-]|$)|(?:^|[a-z0-9])(?:Tests?|Spec|TestCase|IT)(?=\.\w+$)|^test_|_test\.",
+    r"(?:^|[._-])(?:tests?|spec|specs|check|checks)(?:[._-]|$)|(?:^|[a-z0-9])(?:Tests?|Spec|TestCase"
+    r"|IT)(?=\.\w+$)|^test_|_test\.",
     0,
 )
 _BUILD_NAME = re.compile(
-    r"^(?:makefile|gnumakefile|.*\.mk|cmakelists\.txt|meson\.build|build\.(?:sh|py|gradle|zig)|package\.json|tox\.ini|noxfile\.py"
-    r"|pytest\.ini|setup\.cfg|pyproject\.toml|justfile|rakefile|build|ci\.sh|\.gitlab-ci\.yml|jest\.config\.\w+|vitest\.config\.\w+)$",
+    r"^(?:makefile|gnumakefile|.*\.mk|cmakelists\.txt|meson\.build|build\.(?:sh|py|gradle|zig)|package\.json"
+    r"|tox\.ini|noxfile\.py"
+    r"|pytest\.ini|setup\.cfg|pyproject\.toml|justfile|rakefile|build|ci\.sh|\.gitlab-ci\.yml|jest\.config\.\w+"
+    r"|vitest\.config\.\w+)$",
     re.IGNORECASE,
 )
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".json", ".csv", ".snap", ".golden", ".yaml", ".yml", ".png"})
@@ -82,23 +85,30 @@ def _why(path: str, before: str, after: str, kinds: frozenset[CheckKind]) -> str
 
 
 _ASSERTION = re.compile(
-    r"\bassert\w*\b|\bexpect\s*\(|\bEXPECT_\w+|\bASSERT_\w+|\bREQUIRE\w*\b|\bCHECK\w*\s*\(|\bself\.assert\w+|\bshould(?:\.|_)|\bis_deeply\b"
-    r"|\bt\.(?:Error|Fatal|Fail)\w*|\bassert_\w+|\bpanic!|\braise\b|\bthrow\b|\bfail\s*\(|\bTEST_ASSERT\w*|\bunreachable!"
+    r"\bassert\w*\b|\bexpect\s*\(|\bEXPECT_\w+|\bASSERT_\w+|\bREQUIRE\w*\b|\bCHECK\w*\s*\(|\bself\.assert\w+"
+    r"|\bshould(?:\.|_)|\bis_deeply\b"
+    r"|\bt\.(?:Error|Fatal|Fail)\w*|\bassert_\w+|\bpanic!|\braise\b|\bthrow\b|\bfail\s*\(|\bTEST_ASSERT\w*"
+    r"|\bunreachable!"
 )
 _CASE = re.compile(
-    r"^\s*(?:async\s+)?def test\w*|^\s*func Test\w+|\bit\s*\(|\btest\s*\(|#\[(?:tokio::)?test\]|@Test\b|\bTEST(?:_F|_P)?\s*\(|\[(?:Fact|Test|TestMethod)\]|^\s*test\s+[\"']",
+    r"^\s*(?:async\s+)?def test\w*|^\s*func Test\w+|\bit\s*\(|\btest\s*\(|#\[(?:tokio::)?test\]|@Test\b"
+    r"|\bTEST(?:_F|_P)?\s*\(|\[(?:Fact|Test|TestMethod)\]|^\s*test\s+[\"']",
     re.MULTILINE,
 )
 _SKIP = re.compile(
-    r"@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.skip\(|\bself\.skipTest\(|\b(?:it|test|describe)\.(?:skip|todo)\b"
-    r"|\bx(?:it|describe|test)\s*\(|#\[ignore\b|@(?:Ignore|Disabled)\b|\bt\.Skip\w*\(|\bGTEST_SKIP\b|\bDISABLED_\w+|\bpending\b|\bpytest\.importorskip\b|\bSkip\s*=\s*\""
+    r"@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.skip\("
+    r"|\bself\.skipTest\(|\b(?:it|test|describe)\.(?:skip|todo)\b"
+    r"|\bx(?:it|describe|test)\s*\(|#\[ignore\b|@(?:Ignore|Disabled)\b|\bt\.Skip\w*\(|\bGTEST_SKIP\b"
+    r"|\bDISABLED_\w+|\bpending\b|\bpytest\.importorskip\b|\bSkip\s*=\s*\""
 )
 _ONLY = re.compile(r"\b(?:it|test|describe)\.only\b|\bf(?:it|describe)\s*\(")
 _FAILING_RETURN = re.compile(
-    r"\breturn\s+(?:[1-9]\d*|-\d+|EXIT_FAILURE|False|false|1L)\b|\bexit\s*\(?\s*(?:[1-9]\d*|-\d+|EXIT_FAILURE)\b|\bsys\.exit\(\s*[1-9]|\babort\s*\(|\bexit\(1\)"
+    r"\breturn\s+(?:[1-9]\d*|-\d+|EXIT_FAILURE|False|false|1L)\b|\bexit\s*\(?\s*(?:[1-9]\d*|-\d+|EXIT_FAILURE)\b"
+    r"|\bsys\.exit\(\s*[1-9]|\babort\s*\(|\bexit\(1\)"
 )
 _TAUTOLOGY = re.compile(
-    r"\bassert\w*\s*\(?\s*(?:True|true|1|1\s*==\s*1)\s*\)?\s*;?\s*$|\bexpect\(\s*(?:true|1)\s*\)\.toBe\(\s*(?:true|1)\s*\)",
+    r"\bassert\w*\s*\(?\s*(?:True|true|1|1\s*==\s*1)\s*\)?\s*;?\s*$|\bexpect\(\s*(?:true"
+    r"|1)\s*\)\.toBe\(\s*(?:true|1)\s*\)",
     re.MULTILINE,
 )
 
@@ -133,7 +143,8 @@ def _why_test(before: str, after: str) -> str | None:
 
 
 _EARLY = re.compile(
-    r"^(?:#!.*\n)?(?:set [^\n]*\n|\s*\n|import [^\n]*\n|from [^\n]*\n)*\s*(?:exit\s+0|sys\.exit\(0?\)|process\.exit\(0\))",
+    r"^(?:#!.*\n)?(?:set [^\n]*\n|\s*\n|import [^\n]*\n|from [^\n]*\n)*\s*(?:exit\s+0|sys\.exit\(0?\)"
+    r"|process\.exit\(0\))",
     re.MULTILINE,
 )
 _MAIN_EARLY = re.compile(r"\bmain\s*\([^)]*\)\s*\{\s*(?:return|exit\s*\()\s*\(?\s*(?:0|EXIT_SUCCESS)")
@@ -144,7 +155,8 @@ def _leaves_early(text: str) -> bool:
 
 
 _SWALLOWS = re.compile(
-    r"\|\|\s*(?:true|:|exit\s+0|echo)\b|;\s*(?:true|exit\s+0)\s*$|^\t\s*@?-\s*\S|\bset \+e\b|--passWithNoTests\b|--exit-zero\b|--no-errors?\b|continue-on-error",
+    r"\|\|\s*(?:true|:|exit\s+0|echo)\b|;\s*(?:true|exit\s+0)\s*$|^\t\s*@?-\s*\S|\bset \+e\b|--passWithNoTests\b"
+    r"|--exit-zero\b|--no-errors?\b|continue-on-error",
     re.MULTILINE,
 )
 _EXIT_ZERO = re.compile(r"^\s*@?\s*exit\s+0\b|\bsys\.exit\(0?\)|\bprocess\.exit\(0\)", re.MULTILINE)

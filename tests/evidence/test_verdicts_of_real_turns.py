@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from spear.events.names import Verdict
 from spear.evidence.kinds import CheckKind, CheckStatus
 from spear.evidence.marking import MARK, mark
 from spear.evidence.reasons import ReasonCode
-from spear.events.names import Verdict
 
 
 def codes(report):
@@ -20,15 +20,18 @@ def test_an_edit_after_the_check_is_unverified_and_named_at_the_top(fixed):
     answer = "It wraps at size and the tests pass."
     report = fixed.verdict(answer)
     shown = mark(answer, report)
-    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.CHANGED_AFTER_CHECK in codes(report)
-    assert shown.startswith("**UNVERIFIED**") and MARK in shown
+    assert report.verdict is Verdict.UNVERIFIED
+    assert ReasonCode.CHANGED_AFTER_CHECK in codes(report)
+    assert shown.startswith("**UNVERIFIED**")
+    assert MARK in shown
     assert "src/ring.c" in shown.split("\n")[0]
 
 
 def test_a_change_undone_within_the_turn_is_no_change(fixed):
     fixed.edit("src/ring.c", "index >= size", "index > size")
     report = fixed.verdict("I put it back.")
-    assert report.verdict is Verdict.NO_CHANGE and codes(report) == {ReasonCode.CHANGED_BACK}
+    assert report.verdict is Verdict.NO_CHANGE
+    assert codes(report) == {ReasonCode.CHANGED_BACK}
 
 
 def test_a_turn_that_changes_nothing_is_no_change(ring):
@@ -144,7 +147,8 @@ def test_a_failure_is_a_failure_however_it_is_wrapped(broken, command):
     check = broken.run(command)
     broken.run("make all")
     report = broken.verdict("It builds.")
-    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.CHECK_FAILED in codes(report), check
+    assert report.verdict is Verdict.UNVERIFIED, check
+    assert ReasonCode.CHECK_FAILED in codes(report), check
 
 
 def test_a_build_is_not_a_test(fixed):
@@ -171,7 +175,8 @@ def test_a_failed_check_is_not_outvoted(broken):
     broken.run("make all")
     broken.run("make test")
     report = broken.verdict("It builds.")
-    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.CHECK_FAILED in codes(report)
+    assert report.verdict is Verdict.UNVERIFIED
+    assert ReasonCode.CHECK_FAILED in codes(report)
 
 
 def test_a_failure_is_answered_by_the_same_check_passing_later_on_the_same_state(ring):
@@ -191,7 +196,8 @@ def test_numbers_nobody_saw_are_not_shown(fixed):
     assert fixed.verdict("All 12 tests pass.").verdict is Verdict.UNVERIFIED
     fixed.run("make test")
     report = fixed.verdict("All 12 tests pass.")
-    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.NUMBER_NOT_SEEN in codes(report)
+    assert report.verdict is Verdict.UNVERIFIED
+    assert ReasonCode.NUMBER_NOT_SEEN in codes(report)
 
 
 def test_numbers_a_summary_shows_are(project):
@@ -231,7 +237,8 @@ def test_a_sphinx_makefile_that_prints_help_builds_nothing_either(project):
 def test_build_outputs_open_no_epoch(fixed):
     fixed.run("make all")
     fixed.run("make test")
-    assert fixed.ledger.epoch == 1 and fixed.verdict("The tests pass.").verdict is Verdict.VERIFIED
+    assert fixed.ledger.epoch == 1
+    assert fixed.verdict("The tests pass.").verdict is Verdict.VERIFIED
 
 
 def test_an_up_to_date_build_on_the_final_state_shows_that_it_builds(fixed):
@@ -244,7 +251,8 @@ def test_a_check_on_an_equal_state_counts_for_it(fixed):
     fixed.run("make test")
     fixed.edit("src/ring.c", ">=", ">")
     fixed.edit("src/ring.c", "index > size", "index >= size")
-    assert fixed.ledger.epoch == 3 and fixed.verdict("The tests pass.").verdict is Verdict.VERIFIED
+    assert fixed.ledger.epoch == 3
+    assert fixed.verdict("The tests pass.").verdict is Verdict.VERIFIED
 
 
 def test_a_change_made_by_the_command_before_its_check_counts(ring):
@@ -287,7 +295,8 @@ def test_documentation_is_verified_only_by_what_reads_it(ring):
     ring.edit("README.md", "", "# Ring\n")
     ring.run("make test; true")
     report = ring.verdict("I wrote the page.")
-    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.NOTHING_READS in codes(report)
+    assert report.verdict is Verdict.UNVERIFIED
+    assert ReasonCode.NOTHING_READS in codes(report)
 
 
 def test_a_timeout_proves_nothing_either_way(fixed):
@@ -327,4 +336,5 @@ def test_every_reason_names_what_it_speaks_of(broken):
     broken.run("make test")
     report = broken.verdict("The tests pass.")
     text = "\n".join(reason.text for reason in report.reasons)
-    assert "`make test` failed" in text and "src/ring.c" in text
+    assert "`make test` failed" in text
+    assert "src/ring.c" in text

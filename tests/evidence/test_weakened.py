@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from spear.events.names import Verdict
 from spear.evidence.kinds import CheckKind
 from spear.evidence.reasons import ReasonCode
 from spear.evidence.weakened import FileTexts, find_weakened
-from spear.events.names import Verdict
 
-PYTEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
+PYTEST = (
+    "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_zero():\n    assert add(0,"
+    " 0) == 0\n"
+)
 SHELL = "#!/bin/sh\nset -e\nmake all\n./build/test_ring\n"
 MAKE = "test: build/t\n\t./build/t\nbuild/t: t.c\n\tcc -o $@ t.c\n"
 JEST = "describe('add', () => {\n  it('adds', () => {\n    expect(add(1, 2)).toBe(3);\n  });\n});\n"
@@ -75,7 +78,8 @@ def test_a_check_changed_to_pass_is_named(path, before, change):
     after = before.replace(*change)
     assert after != before
     (found,) = find_weakened([FileTexts(path, before, after)])
-    assert found.certain and found.path == path and CheckKind.TEST in found.kinds, found
+    assert (found.certain, found.path) == (True, path), found
+    assert CheckKind.TEST in found.kinds
 
 
 @pytest.mark.parametrize(("path", "before", "change"), GREW)
@@ -94,7 +98,8 @@ def test_source_files_are_no_checks():
 
 def test_a_deleted_test_is_named_and_a_moved_one_is_not():
     (found,) = find_weakened([FileTexts("tests/test_a.py", PYTEST, None)])
-    assert found.certain and "deleted" in found.why
+    assert found.certain
+    assert "deleted" in found.why
     assert (
         find_weakened([FileTexts("tests/test_a.py", PYTEST, None), FileTexts("tests/unit/test_a.py", None, PYTEST)])
         == ()
@@ -108,7 +113,8 @@ def test_the_verdict_names_the_weakened_file_and_its_check_does_not_count(fixed)
     weakened = find_weakened([FileTexts("tests/test_ring.c", before, (fixed.root / "tests/test_ring.c").read_text())])
     report = fixed.verdict("The tests pass.", weakened=weakened)
     named = [reason for reason in report.reasons if "tests/test_ring.c" in reason.text]
-    assert report.verdict is Verdict.UNVERIFIED and ReasonCode.CHECK_WEAKENED in {reason.code for reason in named}
+    assert report.verdict is Verdict.UNVERIFIED
+    assert ReasonCode.CHECK_WEAKENED in {reason.code for reason in named}
 
 
 def test_an_extended_test_is_named_in_a_verified_turn(fixed):

@@ -15,7 +15,7 @@ from spear.shell.syntax import Script, Simple
 
 @dataclass(frozen=True, slots=True)
 class CheckCandidate:
-    """One simple command that is, or looks like, a check. `path` is its place in the tree (see `spear.evidence.tree`)."""
+    """One simple command that is, or looks like, a check. `path` is its place (see `spear.evidence.tree`)."""
 
     path: Path
     command: str

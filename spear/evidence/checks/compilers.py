@@ -7,10 +7,12 @@ import re
 from spear.evidence.checks.invocation import Finding, Invocation, kinds
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, Scope
+from spear.evidence.names import names
 
-_NAMES = frozenset(
-    "cc gcc g++ c++ clang clang++ tcc icc icx rustc javac kotlinc scalac gfortran ghc ocamlc ocamlopt swiftc nvcc fpc dmd "
-    "ldc2 gnatmake nasm as ld valac nim v crystal erlc elixirc mcs csc go-gcc musl-gcc emcc em++ zig-cc sdcc avr-gcc".split()
+_NAMES = names(
+    "cc gcc g++ c++ clang clang++ tcc icc icx rustc javac kotlinc scalac gfortran ghc ocamlc ocamlopt swiftc"
+    " nvcc fpc dmd "
+    "ldc2 gnatmake nasm as ld valac nim v crystal erlc elixirc mcs csc go-gcc musl-gcc emcc em++ zig-cc sdcc avr-gcc"
 )
 _CROSS = re.compile(
     r"(?:[\w.]+-)+(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+(\.\d+)*)?|(gcc|g\+\+|clang|clang\+\+)-\d+(\.\d+)*"
@@ -18,8 +20,8 @@ _CROSS = re.compile(
 _ONLY_LOOKS = frozenset(
     {"--version", "--help", "-dumpversion", "-dumpmachine", "-v", "-V", "-###", "-M", "-MM", "-E", "-version"}
 )
-_VALUED = frozenset(
-    "-o -I -L -D -U -x -include -isystem -MF -MT -MQ -arch -target --target -std -l --edition --crate-type -cp -d".split()
+_VALUED = names(
+    "-o -I -L -D -U -x -include -isystem -MF -MT -MQ -arch -target --target -std -l --edition --crate-type -cp -d"
 )
 
 

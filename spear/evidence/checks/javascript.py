@@ -11,14 +11,11 @@ from spear.evidence.checks.programs import read_interpreter
 from spear.evidence.checks.tool import Tool
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, Scope
+from spear.evidence.names import names
 
 _LIST = CheckCode.LISTING
-_SELECT = frozenset(
-    "-t --testNamePattern --testPathPattern --grep -g --findRelatedTests --related --project --onlyChanged".split()
-)
-_VALUED = _SELECT | frozenset(
-    "-c --config --reporter --reporters --workers --maxWorkers --timeout -R --require -r".split()
-)
+_SELECT = names("-t --testNamePattern --testPathPattern --grep -g --findRelatedTests --related --project --onlyChanged")
+_VALUED = _SELECT | names("-c --config --reporter --reporters --workers --maxWorkers --timeout -R --require -r")
 
 TOOLS: Mapping[str, Tool] = {
     "jest": Tool(
@@ -75,10 +72,10 @@ TOOLS: Mapping[str, Tool] = {
 MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 EXECUTORS = frozenset({"npx", "bunx", "pnpx", "c8", "nyc", "dotenv", "cross-env"})
 _EXECUTE = frozenset({"exec", "dlx", "x"})
-_OWN_COMMANDS = frozenset(
-    "install i ci add remove update audit outdated list ls view info init publish login pack link config cache".split()
+_OWN_COMMANDS = names(
+    "install i ci add remove update audit outdated list ls view info init publish login pack link config cache"
 )
-_VALUED_HERE = frozenset("-w --workspace --filter -F --prefix -C --dir --cwd -p --package".split())
+_VALUED_HERE = names("-w --workspace --filter -F --prefix -C --dir --cwd -p --package")
 _DIRECTORY = frozenset({"--prefix", "-C", "--dir", "--cwd"})
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from spear.evidence.checks.invocation import Finding, Invocation, kinds
 from spear.evidence.facts import Makefile, ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
+from spear.evidence.names import names
 
 NAMES = frozenset({"make", "gmake", "bmake", "mingw32-make", "remake"})
 
-_VALUED = frozenset("-C -f -I -o -W -E --directory --file --makefile --include-dir --old-file --what-if --eval".split())
+_VALUED = names("-C -f -I -o -W -E --directory --file --makefile --include-dir --old-file --what-if --eval")
 _NUMBERED = frozenset({"-j", "-l", "--jobs", "--load-average"})
-_DRY_LONG = frozenset("--dry-run --just-print --recon --question --touch --print-data-base".split())
+_DRY_LONG = names("--dry-run --just-print --recon --question --touch --print-data-base")
 _DRY_SHORT = frozenset("nqtp")
 _HELP = frozenset({"--help", "--version", "-h", "-v"})
 _BY_NAME: tuple[tuple[str, str], ...] = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from spear.evidence.checks.invocation import Finding, Invocation
 from spear.evidence.checks.tool import Tool
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, Scope
+from spear.evidence.names import names
 
 _LIST = CheckCode.LISTING
 _DRY = CheckCode.DRY_RUN
@@ -25,7 +27,7 @@ _MAVEN = Tool(
     | {"install": "bt", "clean": "c", "checkstyle": "l", "check": "l", "exec": "r", "java": "r", "run": "br"},
     many=True,
     voids={"-v": _LIST, "--version": _LIST, "-h": _LIST},
-    valued=frozenset("-f -pl -P -s -T --file --projects -rf".split()),
+    valued=names("-f -pl -P -s -T --file --projects -rf"),
     selecting=frozenset({"-pl", "--projects", "-Dtest", "-Dit.test"}),
     drops={
         "-DskipTests": "t",
@@ -59,7 +61,7 @@ _GRADLE = Tool(
     | {"assembleDebug": "b", "assembleRelease": "b", "connectedCheck": "bt", "integrationTest": "bt", "help": "i"},
     many=True,
     voids={"-m": _DRY, "--dry-run": _DRY, "-v": _LIST, "--test-dry-run": _DRY},
-    valued=frozenset("-x --exclude-task -p --project-dir --tests -b -c -P -D".split()),
+    valued=names("-x --exclude-task -p --project-dir --tests -b -c -P -D"),
     selecting=frozenset({"--tests"}),
     directory=frozenset({"-p", "--project-dir"}),
     drops={"-x test": "t", "--exclude-task test": "t", "-x check": "t"},
@@ -77,8 +79,8 @@ _MIX = {
 _RSPEC = Tool(
     default="t",
     voids={"-v": _LIST, "--dry-run": _DRY},
-    valued=frozenset("-e -t -f -r -o --example --tag --format --require --out --pattern -P".split()),
-    selecting=frozenset("-e -t --example --tag --pattern -P".split()),
+    valued=names("-e -t -f -r -o --example --tag --format --require --out --pattern -P"),
+    selecting=names("-e -t --example --tag --pattern -P"),
     words_select=True,
 )
 
@@ -107,10 +109,8 @@ TOOLS: Mapping[str, Tool] = {
         }
         | {"tree": "i", "metadata": "i", "xtask": "r", "fix": ""},
         voids={"-V": _LIST},
-        valued=frozenset(
-            "-p --package --test --bin --example --features --manifest-path --target -j --profile --bench".split()
-        ),
-        selecting=frozenset("-p --package --test --bin --lib --bins --doc --tests --example".split()),
+        valued=names("-p --package --test --bin --example --features --manifest-path --target -j --profile --bench"),
+        selecting=names("-p --package --test --bin --lib --bins --doc --tests --example"),
         words_select=True,
         writes=frozenset({"fmt", "fix", "--fix"}),
         keeps=frozenset({"--check"}),
@@ -119,9 +119,7 @@ TOOLS: Mapping[str, Tool] = {
         {"build": "b", "install": "b", "test": "bt", "run": "br", "vet": "l", "generate": "", "fmt": "l", "clean": "c"}
         | {"list": "i", "env": "i", "version": "i", "doc": "i", "help": "i"},
         voids={"-n": _DRY, "-list": _LIST, "--list": _LIST, "-c": _SKIP, "-h": _LIST},
-        valued=frozenset(
-            "-run -skip -count -timeout -tags -o -p -bench -cpu -coverprofile -covermode -C -list".split()
-        ),
+        valued=names("-run -skip -count -timeout -tags -o -p -bench -cpu -coverprofile -covermode -C -list"),
         selecting=frozenset({"-run", "-skip", "--run"}),
         words_select=True,
         writes=frozenset({"fmt"}),
@@ -166,9 +164,7 @@ TOOLS: Mapping[str, Tool] = {
             "pack": "b",
         },
         voids={"--list-tests": _LIST, "-t": _LIST, "--info": _LIST},
-        valued=frozenset(
-            "-c --configuration --filter -f --framework -p --project -o --logger -v --verbosity -l".split()
-        ),
+        valued=names("-c --configuration --filter -f --framework -p --project -o --logger -v --verbosity -l"),
         selecting=frozenset({"--filter"}),
         drops={"--no-build": "b"},
         writes=frozenset({"format"}),
@@ -177,7 +173,7 @@ TOOLS: Mapping[str, Tool] = {
     "swift": Tool(
         {"build": "b", "test": "bt", "run": "br", "package": ""},
         voids={"--list-tests": _LIST, "-l": _LIST},
-        valued=frozenset("-c --configuration --filter --skip --package-path --product --target".split()),
+        valued=names("-c --configuration --filter --skip --package-path --product --target"),
         selecting=frozenset({"--filter", "--skip"}),
     ),
     "swiftlint": Tool({"lint": "l", "autocorrect": ""}, default="l", writes=frozenset({"--fix", "autocorrect"})),
@@ -185,7 +181,7 @@ TOOLS: Mapping[str, Tool] = {
         {"build": "b", "test": "bt", "clean": "c", "build-for-testing": "b"},
         many=True,
         voids={"-list": _LIST, "-dry-run": _DRY, "-version": _LIST},
-        valued=frozenset("-scheme -project -workspace -destination -configuration -sdk -only-testing".split()),
+        valued=names("-scheme -project -workspace -destination -configuration -sdk -only-testing"),
         selecting=frozenset({"-only-testing"}),
         default="b",
     ),
@@ -237,14 +233,14 @@ TOOLS: Mapping[str, Tool] = {
     "prove": Tool(
         default="t",
         voids={"-D": _DRY, "--dry": _DRY, "-V": _LIST},
-        valued=frozenset("-e -I -j --exec -P".split()),
+        valued=names("-e -I -j --exec -P"),
         words_select=True,
     ),
     "phpunit": Tool(
         default="t",
         voids={"--list-tests": _LIST, "--list-suites": _LIST, "--list-groups": _LIST},
-        valued=frozenset("--filter -c --testsuite --group --configuration".split()),
-        selecting=frozenset("--filter --testsuite --group".split()),
+        valued=names("--filter -c --testsuite --group --configuration"),
+        selecting=names("--filter --testsuite --group"),
         words_select=True,
     ),
     "pest": Tool(default="t", words_select=True),
@@ -296,3 +292,13 @@ def read_stack(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocat
     """`stack exec prog` runs the program; anything else is in the table."""
     handed = read_bundle(invocation, facts)
     return handed if handed is not None else TOOLS["stack"].read(invocation, facts)
+
+
+def read_cargo(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
+    """`cargo [+toolchain] …`; what stands after `--` is the test binary's, whose `--list` only lists."""
+    args = invocation.args
+    if args and args[0] is not None and args[0].startswith("+"):
+        args = args[1:]
+    found = TOOLS["cargo"].read(replace(invocation, args=args), facts)
+    handed = args[args.index("--") :] if "--" in args else ()
+    return replace(found, void=found.void or _LIST) if found is not None and "--list" in handed else found

@@ -9,6 +9,7 @@ from spear.evidence.checks.makefiles import kinds_of_target
 from spear.evidence.checks.tool import Tool
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, Scope
+from spear.evidence.names import names
 
 _LIST = CheckCode.LISTING
 
@@ -16,15 +17,13 @@ TOOLS: Mapping[str, Tool] = {
     "ctest": Tool(
         default="t",
         voids={"-N": _LIST, "--show-only": _LIST, "--print-labels": _LIST},
-        valued=frozenset(
-            "-C -R -E -L -LE -j --test-dir --timeout -I --build-config --repeat --preset -O --output-log".split()
-        ),
-        selecting=frozenset("-R -E -L -LE -I --tests-regex --exclude-regex --label-regex".split()),
+        valued=names("-C -R -E -L -LE -j --test-dir --timeout -I --build-config --repeat --preset -O --output-log"),
+        selecting=names("-R -E -L -LE -I --tests-regex --exclude-regex --label-regex"),
         directory=frozenset({"--test-dir"}),
     ),
     "meson": Tool(
         {"compile": "b", "test": "bt", "setup": "", "configure": "", "install": "b", "introspect": "i"},
-        valued=frozenset("-C -t --suite --no-suite -j --num-processes --timeout-multiplier".split()),
+        valued=names("-C -t --suite --no-suite -j --num-processes --timeout-multiplier"),
         selecting=frozenset({"--suite", "--no-suite"}),
         directory=frozenset({"-C"}),
         words_select=True,
@@ -49,7 +48,7 @@ TOOLS: Mapping[str, Tool] = {
     "pio": Tool({"run": "b", "test": "bt", "check": "l"}),
     "platformio": Tool({"run": "b", "test": "bt", "check": "l"}),
     "idf.py": Tool({"build": "b", "clean": "c", "fullclean": "c", "size": "i"}, many=True),
-    "dtc": Tool(default="b", scope=Scope.LOOSE, valued=frozenset("-I -O -o -i".split())),
+    "dtc": Tool(default="b", scope=Scope.LOOSE, valued=names("-I -O -o -i")),
     "cppcheck": Tool(default="l", words_select=True),
     "clang-tidy": Tool(default="l", words_select=True, writes=frozenset({"--fix", "-fix"})),
     "clang-format": Tool(default="l", writes=frozenset({"-i"}), words_select=True),

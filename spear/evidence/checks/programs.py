@@ -7,6 +7,7 @@ import re
 from spear.evidence.checks.invocation import Finding, Invocation, kinds
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
+from spear.evidence.names import names
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish"})
 INTERPRETERS = frozenset(
@@ -25,11 +26,9 @@ INTERPRETERS = frozenset(
     "tsx",
     "ts-node",
 }
-_TEST = frozenset(
-    "test tests check checks selftest spec specs verify ci unittest unittests runtests testsuite regress e2e".split()
-)
-_LINT = frozenset("lint linter format fmt typecheck style".split())
-_BUILD = frozenset("build compile make rebuild".split())
+_TEST = names("test tests check checks selftest spec specs verify ci unittest unittests runtests testsuite regress e2e")
+_LINT = names("lint linter format fmt typecheck style")
+_BUILD = names("build compile make rebuild")
 _CLEAN = frozenset({"clean", "distclean"})
 _VOIDING = frozenset(
     {"--help", "-h", "--version", "--list", "--list-tests", "--dry-run", "--gtest_list_tests", "--usage"}

@@ -12,6 +12,7 @@ from spear.evidence.checks.programs import read_program
 from spear.evidence.checks.tool import Tool
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, Scope
+from spear.evidence.names import names
 
 _LIST = CheckCode.LISTING
 _PYTEST = Tool(
@@ -24,13 +25,9 @@ _PYTEST = Tool(
         "--setup-plan": CheckCode.DRY_RUN,
         "--setup-only": CheckCode.DRY_RUN,
     },
-    valued=frozenset(
-        "-k -m -p -c -o -n -W -r --tb --ignore --deselect --maxfail --rootdir --cov --timeout --durations".split()
-    )
-    | frozenset(
-        "--junitxml --junit-xml --basetemp --confcutdir --cov-report --capture --color --numprocesses --dist".split()
-    ),
-    selecting=frozenset("-k -m --deselect --ignore --lf --last-failed --ff --sw --stepwise".split()),
+    valued=names("-k -m -p -c -o -n -W -r --tb --ignore --deselect --maxfail --rootdir --cov --timeout --durations")
+    | names("--junitxml --junit-xml --basetemp --confcutdir --cov-report --capture --color --numprocesses --dist"),
+    selecting=names("-k -m --deselect --ignore --lf --last-failed --ff --sw --stepwise"),
     words_select=True,
 )
 _FIXER = frozenset({"--fix", "--fix-only", "--unsafe-fixes", "-i", "--in-place", "--write-changes"})
@@ -41,22 +38,22 @@ TOOLS: Mapping[str, Tool] = {
     "unittest": Tool(
         {"discover": "t", "*": "t"},
         default="t",
-        valued=frozenset("-s -p -t -k --start-directory --pattern --top-level-directory".split()),
-        selecting=frozenset("-k -s -p --start-directory --pattern".split()),
+        valued=names("-s -p -t -k --start-directory --pattern --top-level-directory"),
+        selecting=names("-k -s -p --start-directory --pattern"),
         words_select=True,
     ),
     "tox": Tool(
         {"run": "t", "r": "t", "list": "i", "l": "i", "config": "i", "p": "t", "run-parallel": "t"},
         default="t",
         voids={"-l": _LIST, "-a": _LIST, "--listenvs": _LIST, "--notest": CheckCode.TESTS_SKIPPED_BY_FLAG},
-        valued=frozenset("-e -c -p --workdir --root".split()),
+        valued=names("-e -c -p --workdir --root"),
         selecting=frozenset({"-e"}),
     ),
     "nox": Tool(
         default="t",
         voids={"-l": _LIST, "--list-sessions": _LIST, "--install-only": CheckCode.DRY_RUN},
-        valued=frozenset("-s -e -f -k -p -t --session --sessions --noxfile --tags".split()),
-        selecting=frozenset("-s -e -k -t --session --sessions --tags".split()),
+        valued=names("-s -e -f -k -p -t --session --sessions --noxfile --tags"),
+        selecting=names("-s -e -k -t --session --sessions --tags"),
     ),
     "nosetests": Tool(default="t", voids={"--collect-only": _LIST}, words_select=True),
     "trial": Tool(default="t", words_select=True),
@@ -69,11 +66,11 @@ TOOLS: Mapping[str, Tool] = {
         keeps=frozenset({"--check", "--diff"}),
     ),
     "black": Tool(default="l", writes=frozenset({""}), keeps=frozenset({"--check", "--diff"})),
-    "isort": Tool(default="l", writes=frozenset({""}), keeps=frozenset("--check --check-only --diff -c".split())),
+    "isort": Tool(default="l", writes=frozenset({""}), keeps=names("--check --check-only --diff -c")),
     "autopep8": Tool(default="l", writes=_FIXER),
     "flake8": Tool(default="l"),
     "pylint": Tool(default="l"),
-    "mypy": Tool(default="l", valued=frozenset("-p -m -c --config-file".split())),
+    "mypy": Tool(default="l", valued=names("-p -m -c --config-file")),
     "dmypy": Tool({"run": "l", "check": "l"}),
     "pyright": Tool(default="l"),
     "basedpyright": Tool(default="l"),
@@ -203,8 +200,8 @@ _RUNNERS: Mapping[str, tuple[str, ...]] = {
     "uvx": (),
     "pipx": ("run",),
 }
-_RUNNER_VALUED = frozenset(
-    "--with --python -p --project --directory --extra --group --env-file --package --index -n --name -e --env".split()
+_RUNNER_VALUED = names(
+    "--with --python -p --project --directory --extra --group --env-file --package --index -n --name -e --env"
 )
 RUNNERS = frozenset(_RUNNERS)
 

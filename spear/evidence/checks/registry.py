@@ -12,6 +12,7 @@ from spear.evidence.checks.makefiles import read_make
 from spear.evidence.checks.tool import Tool
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import Scope
+from spear.evidence.names import names
 
 Reader: TypeAlias = Callable[[Invocation, ProjectFacts], Finding | Invocation | None]
 
@@ -31,13 +32,12 @@ READERS: Mapping[str, Reader] = {
     "node": javascript.read_node,
     **dict.fromkeys(managed.HANDING_ON, managed.read_bundle),
     "stack": managed.read_stack,
+    "cargo": managed.read_cargo,
     **dict.fromkeys(programs.SHELLS | programs.INTERPRETERS - {"node", "bun", "deno"}, programs.read_interpreter),
 }
 """Tools whose command line takes more than a row to read."""
 
-LOOKS = frozenset(
-    "ls stat file cat size nm readelf objdump od xxd strings ldd sha256sum md5sum cmp test [ find".split()
-)
+LOOKS = names("ls stat file cat size nm readelf objdump od xxd strings ldd sha256sum md5sum cmp test [ find")
 """Programs that look at a result: the look that a claim of a clean rebuild asks for, and nothing more."""
 
 _MAX_HANDED_ON = 8

@@ -11,15 +11,23 @@ _LINTER = r"(?:lint|linter|linting|mypy|ruff|eslint|clippy|flake8|pylint|pyright
 _KIND = (
     r"(?:(?:lint|linter|linting|mypy|ruff|eslint|clippy|type|typing|compiler|new|further|other|remaining|style)\s+)*"
 )
-_ADVERB = r"(?:\s+(?:now|all|both|still|also|again|fully|just|cleanly|finally|then|consistently|successfully|correctly|already))*"
+_ADVERB = (
+    r"(?:\s+(?:now|all|both|still|also|again|fully|just|cleanly|finally|then|consistently|successfully|correctly"
+    r"|already))*"
+)
 _BE = r"(?:is|are|was|were|'s|'re|has been|have been|came back|come back|comes back|stays?|remains?)"
-_END = r"(?=\s*(?:$|[.,;:!?)—-]|(?:and|on|with|without|cleanly|again|fine|successfully|correctly|now|too|in|for|from|under|as|ok|but|at|out)\b))"
+_END = (
+    r"(?=\s*(?:$|[.,;:!?)—-]|(?:and|on|with|without|cleanly|again|fine|successfully|correctly|now|too|in|for|from"
+    r"|under|as|ok|but|at|out)\b))"
+)
 _TESTS = (
-    r"(?:(?:test|tests|specs?|suite|suites|testsuite|test cases?|⟦test⟧|test_\w+|\w+_tests?|test run|checks in the suite)"
+    r"(?:(?:test|tests|specs?|suite|suites|testsuite|test cases?|⟦test⟧|test_\w+|\w+_tests?|test run"
+    r"|checks in the suite)"
     r"(?:\s+(?:suite|suites|cases?|run|files?))?)"
 )
 _PASS = (
-    rf"(?:pass|passes|passed|passing|succeed|succeeds|succeeded|{_BE}{_ADVERB} (?:green|passing|successful|clean|ok|fine)"
+    rf"(?:pass|passes|passed|passing|succeed|succeeds|succeeded|{_BE}{_ADVERB} (?:green|passing|successful|clean"
+    rf"|ok|fine)"
     r"|green|ran clean|runs? clean(?:ly)?|ok|complete[sd]? successfully|finish(?:es|ed)? successfully)(?!\w)"
 )
 _SUCCEED = (
@@ -28,8 +36,10 @@ _SUCCEED = (
 )
 _BUILD_NOUN = r"(?:build|builds|compilation|compile|linking|⟦build⟧)"
 _SUBJECT = (
-    r"(?:it|this|that|everything|program|script|binary|command|tool|server|demo|app|application|cli|executable|service|endpoint|"
-    r"example|examples|daemon|client|game|simulation|main|running \S+|running it|running the \w+|⟦call⟧|⟦program⟧|⟦code⟧)"
+    r"(?:it|this|that|everything|program|script|binary|command|tool|server|demo|app|application|cli|executable"
+    r"|service|endpoint|"
+    r"example|examples|daemon|client|game|simulation|main|running \S+|running it|running the \w+|⟦call⟧"
+    r"|⟦program⟧|⟦code⟧)"
 )
 _GAP = r"(?:\s+[\w⟦⟧'/().-]+){0,6}?"
 
@@ -41,19 +51,22 @@ ENGLISH = Vocabulary(
         (re.compile(r"\b(?:finds?|found|reports?|reported) nothing(?: \w+)?"), "reports clean-result"),
         (
             re.compile(
-                r"\bno longer (?:occurs?|appears?|crash(?:es)?|fails?|leaks?|happens?|hangs?|deadlocks?|reproduces?|raises?)"
+                r"\bno longer (?:occurs?|appears?|crash(?:es)?|fails?|leaks?|happens?|hangs?|deadlocks?"
+                r"|reproduces?|raises?)"
             ),
             "is gone",
         ),
         (
             re.compile(
-                r"\b(?:does not|doesn't|don't|do not) (?:crash|leak|hang|reproduce|occur|appear|happen)(?: any ?more| any longer)?\b"
+                r"\b(?:does not|doesn't|don't|do not) (?:crash|leak|hang|reproduce|occur|appear"
+                r"|happen)(?: any ?more| any longer)?\b"
             ),
             "is gone",
         ),
         (
             re.compile(
-                r"\b(?:no|0|zero) (?:of the )?(?:(?:unit|integration|existing|new) )?tests? (?:is |are )?(?:fails?|failing|failed|broken)(?: any ?more| any longer| now)?"
+                r"\b(?:no|0|zero) (?:of the )?(?:(?:unit|integration|existing|new) )?tests? (?:is "
+                r"|are )?(?:fails?|failing|failed|broken)(?: any ?more| any longer| now)?"
             ),
             "tests pass",
         ),
@@ -63,34 +76,53 @@ ENGLISH = Vocabulary(
         (re.compile(r"\bnot only\b"), "both"),
     ),
     hedges=anywhere(
-        r"\b(?:should|would|could|might|may|ought|shall|will|won't|cannot|can't|can not|unable|unlikely|never|not|nor|neither)\b",
+        r"\b(?:should|would|could|might|may|ought|shall|will|won't|cannot|can't|can not|unable|unlikely|never"
+        r"|not|nor|neither)\b",
         r"\b\w+n't\b",
-        r"'ll\b|\bgoing to\b|\bneeds? to\b|\bneeded\b|\bhave to\b|\bhas to\b|\bmust\b|\bremains? to\b|\byet to\b|\bstill to\b",
-        r"\bfail(?:s|ed|ing)? to\b|\bexpect(?:s|ed)?\b|\bsuppos(?:e|ed)\b|\bintended\b|\bmeant to\b|\bdesigned to\b|\bset up to\b",
-        r"\bseems?\b|\bappears? to\b|\blooks? like\b|\bapparently\b|\bpresumably\b|\bprobably\b|\blikely\b|\bperhaps\b|\bmaybe\b",
+        r"'ll\b|\bgoing to\b|\bneeds? to\b|\bneeded\b|\bhave to\b|\bhas to\b|\bmust\b|\bremains? to\b|\byet to\b"
+        r"|\bstill to\b",
+        r"\bfail(?:s|ed|ing)? to\b|\bexpect(?:s|ed)?\b|\bsuppos(?:e|ed)\b|\bintended\b|\bmeant to\b"
+        r"|\bdesigned to\b|\bset up to\b",
+        r"\bseems?\b|\bappears? to\b|\blooks? like\b|\bapparently\b|\bpresumably\b|\bprobably\b|\blikely\b"
+        r"|\bperhaps\b|\bmaybe\b",
         r"\bhopefully\b|\bideally\b|\bin theory\b|\bin principle\b|\btheoretically\b",
         r"\b(?:i|we) (?:think|believe|hope|guess|assume|suspect|expect)\b|\bbelieved\b|\bassum(?:e|es|ed|ing)\b",
-        r"\bclaim(?:s|ed)? (?:that|the)\b|\bsays?\b|\bsaid\b|\bclaims?\b|\bclaimed\b|\basks?\b|\basked\b|\bstates?\b|\baccording to\b|\bgoal\b|\bmentions\b",
-        r"\bhow\b|\bwhether\b|\bmakes? sure\b|\bmaking sure\b|\bensures?\b|\bensuring\b|\bso that\b|\bin order to\b|\bto (?:check|verify|confirm|see)\b",
-        r"\brequired?\b|\brequires\b|\buntested\b|\bunverified\b|\bunknown\b|\bwithout (?:having )?(?:run|runn|test|build|check|verif)\w*",
-        r"\bnone of\b|\bnothing (?:was|has been)\b|\bno (?:tests?|checks?|builds?) (?:was|were|has|have|ran|run|exist)\w*|\bno way\b|\btry(?:ing)? to\b",
-        r"\bonly (?:if|when|after|once)\b|\brather than\b|\binstead of\b|\bthat (?:runs|builds|prints|returns|checks)\b",
+        r"\bclaim(?:s|ed)? (?:that|the)\b|\bsays?\b|\bsaid\b|\bclaims?\b|\bclaimed\b|\basks?\b|\basked\b"
+        r"|\bstates?\b|\baccording to\b|\bgoal\b|\bmentions\b",
+        r"\bhow\b|\bwhether\b|\bmakes? sure\b|\bmaking sure\b|\bensures?\b|\bensuring\b|\bso that\b"
+        r"|\bin order to\b|\bto (?:check|verify|confirm|see)\b",
+        r"\brequired?\b|\brequires\b|\buntested\b|\bunverified\b|\bunknown\b|\bwithout (?:having )?(?:run|runn"
+        r"|test|build|check|verif)\w*",
+        r"\bnone of\b|\bnothing (?:was|has been)\b|\bno (?:tests?|checks?|builds?) (?:was|were|has|have|ran|run"
+        r"|exist)\w*|\bno way\b|\btry(?:ing)? to\b",
+        r"\bonly (?:if|when|after|once)\b|\brather than\b|\binstead of\b|\bthat (?:runs|builds|prints|returns"
+        r"|checks)\b",
     ),
     everywhere=anywhere(
-        r"^\s*(?:please|run|try|make sure|check|ensure|confirm|consider|verify|rerun|re-run|execute|use|let me|let us|let's|see if|do)\b",
-        r"^\s*(?:if|when|once|unless|until|after you|assuming|provided|as soon as|whenever|before|to (?:verify|check|confirm|see|test|build|run))\b",
-        r"\b(?:you|we) (?:can|could|may|might|should|need|must|will|want)\b|^\s*(?:next|then|afterwards|finally),? (?:i|we)\b|\bi'd\b|\bi would\b",
-        r"\blet me know\b|\b(?:unless|if|assuming|provided that|as long as|depending on|in case|subject to|once|until|except)\b",
-        r"\bbefore (?:my|the|this|that|your|i|we|any)\b|\bused to\b|\bpreviously\b|\bin the past\b|\bused to be\b|\boriginally\b",
-        r"\bi (?:think|believe|hope|guess|suppose|assume)\b|\bas far as i\b|\bto my knowledge\b|\bnot sure\b|\bprobably\b|\bhopefully\b",
-        r"\bwhen (?:the|a|an|it|you|there|no|i|we|given|called|run|\w+ is|\w+ are)\b|\bso far as\b|\bi have not (?:checked|confirmed|verified|tested|tried)\b",
+        r"^\s*(?:please|run|try|make sure|check|ensure|confirm|consider|verify|rerun|re-run|execute|use|let me"
+        r"|let us|let's|see if|do)\b",
+        r"^\s*(?:if|when|once|unless|until|after you|assuming|provided|as soon as|whenever|before|to (?:verify"
+        r"|check|confirm|see|test|build|run))\b",
+        r"\b(?:you|we) (?:can|could|may|might|should|need|must|will|want)\b|^\s*(?:next|then|afterwards"
+        r"|finally),? (?:i|we)\b|\bi'd\b|\bi would\b",
+        r"\blet me know\b|\b(?:unless|if|assuming|provided that|as long as|depending on|in case|subject to|once"
+        r"|until|except)\b",
+        r"\bbefore (?:my|the|this|that|your|i|we|any)\b|\bused to\b|\bpreviously\b|\bin the past\b"
+        r"|\bused to be\b|\boriginally\b",
+        r"\bi (?:think|believe|hope|guess|suppose|assume)\b|\bas far as i\b|\bto my knowledge\b|\bnot sure\b"
+        r"|\bprobably\b|\bhopefully\b",
+        r"\bwhen (?:the|a|an|it|you|there|no|i|we|given|called|run|\w+ is|\w+ are)\b|\bso far as\b"
+        r"|\bi have not (?:checked|confirmed|verified|tested|tried)\b",
     ),
     breaks=re.compile(r";|\s—\s|\s–\s|,?\s+\b(?:but|however|although|though|whereas|yet|while)\b"),
     pieces=re.compile(r",|\s\b(?:and|so|which|because|since)\b"),
     builds=anywhere(
-        rf"(?:^|[\s,:(])(?:builds|compiles|links|builds? and links|compile|build){_END}(?<!a build)(?<!the build)(?<!build)(?<!compile)",
-        rf"\b(?:it|this|code|project|everything|sources?|library|program|crate|package|image|firmware|targets?|files?){_ADVERB} (?:builds?|compiles?|links?|compiled|built|linked){_END}",
-        rf"{_BUILD_NOUN}(?:\s+(?:step|job|process|and|of the \w+|of \w+|now|still|also)){{0,3}}(?:\s+(?:tests?|lint|⟦test⟧))?{_ADVERB}\s*:?\s+{_SUCCEED}",
+        rf"(?:^|[\s,:(])(?:builds|compiles|links|builds? and links|compile"
+        rf"|build){_END}(?<!a build)(?<!the build)(?<!build)(?<!compile)",
+        rf"\b(?:it|this|code|project|everything|sources?|library|program|crate|package|image|firmware|targets?"
+        rf"|files?){_ADVERB} (?:builds?|compiles?|links?|compiled|built|linked){_END}",
+        rf"{_BUILD_NOUN}(?:\s+(?:step|job|process|and|of the \w+|of \w+|now|still|also)){{0,3}}(?:\s+(?:tests?"
+        rf"|lint|⟦test⟧))?{_ADVERB}\s*:?\s+{_SUCCEED}",
         r"\bi(?: have|'ve)? (?:built|compiled|rebuilt)\b[^.;]*\b(?:successfully|cleanly|clean-result|fine|worked)\b",
         r"^\s*(?:built|compiled|rebuilt|builds|compiles)\b[^.;]*\b(?:successfully|cleanly|clean-result|fine)\b",
         r"\bi compiled\b[^.;]*clean-result",
@@ -103,37 +135,57 @@ ENGLISH = Vocabulary(
         r"⟦test⟧\s*(?:→|->|=>|:|=|—)?\s*(?:is\s+)?(?:passes|pass|passed|green|succeeds|succeeded|works|completes|ok)\b",
     ),
     lint=anywhere(
-        r"(?:\b(?:lint|linter|linters|linting|ruff|mypy|eslint|clippy|flake8|pylint|pyright|black|prettier|shellcheck|typecheck(?:er|ing)?)\b|"
-        r"\btype[- ]check(?:er|ing|s)?\b|\bformatting\b|⟦lint⟧)(?:\s+[\w⟦⟧]+){0,5}?\s+(?:(?:is|are|comes? back|runs?|ran|stays?)\s+(?:now\s+)?"
-        r"(?:clean|happy|green|passing|satisfied)|pass|passes|passed|succeeds?|clean|reports? clean-result|clean-result|clean(?:ly)?)",
-        r"\b(?:passes|clean under|clean with|clean for) (?:the )?(?:lint|linter|linting|ruff|mypy|eslint|clippy|flake8|type[- ]check(?:er|ing|s)?)\b",
+        r"(?:\b(?:lint|linter|linters|linting|ruff|mypy|eslint|clippy|flake8|pylint|pyright|black|prettier"
+        r"|shellcheck|typecheck(?:er|ing)?)\b|"
+        r"\btype[- ]check(?:er|ing|s)?\b|\bformatting\b|⟦lint⟧)(?:\s+[\w⟦⟧]+){0,5}?\s+(?:(?:is|are|comes? back"
+        r"|runs?|ran|stays?)\s+(?:now\s+)?"
+        r"(?:clean|happy|green|passing|satisfied)|pass|passes|passed|succeeds?|clean|reports? clean-result"
+        r"|clean-result|clean(?:ly)?)",
+        r"\b(?:passes|clean under|clean with|clean for) (?:the )?(?:lint|linter|linting|ruff|mypy|eslint|clippy"
+        r"|flake8|type[- ]check(?:er|ing|s)?)\b",
     ),
     runs=anywhere(
-        rf"\b{_SUBJECT}{_ADVERB}\s+(?:runs?|ran|starts?|started|executes?|executed|prints?|printed|outputs?|returns?|returned|answers?|responds?|exits? with (?:status |code |exit code )?0|launches|boots)\b(?! (?:the|all|every) tests)",
-        rf"(?:⟦call⟧|⟦program⟧|⟦code⟧){_ADVERB}\s+(?:runs?|starts?|executes?|prints?|printed|outputs?|returns?|returned|exits? with (?:status |code )?0)\b",
+        rf"\b{_SUBJECT}{_ADVERB}\s+(?:runs?|ran|starts?|started|executes?|executed|prints?|printed|outputs?"
+        rf"|returns?|returned|answers?|responds?|exits? with (?:status |code |exit code )?0|launches"
+        rf"|boots)\b(?! (?:the|all|every) tests)",
+        rf"(?:⟦call⟧|⟦program⟧|⟦code⟧){_ADVERB}\s+(?:runs?|starts?|executes?|prints?|printed|outputs?|returns?"
+        rf"|returned|exits? with (?:status |code )?0)\b",
         r"\brunning (?:it|⟦\w+⟧|the \w+)(?:\s+\w+){0,2}\s+(?:prints?|printed|outputs?|gives|shows|returns?)\b",
-        r"(?<!build )(?<!compilation )\b(?:works|worked|working|(?:they|both|all|them|flags|options|commands|examples) (?:all |now |both )?work)\b(?! on\b| around| through| out\b| by\b| with the\b| tree| in progress)(?!ing)",
+        r"(?<!build )(?<!compilation )\b(?:works|worked|working|(?:they|both|all|them|flags|options|commands"
+        r"|examples) (?:all |now |both )?work)\b(?! on\b| around| through| out\b| by\b| with the\b| tree"
+        r"| in progress)(?!ing)",
         r"\bbehaves (?:correctly|as expected|as intended)\b",
-        r"\boutput (?:is|was|now)\s+(?:now |also )?(?:correct|right|as expected|identical)\b|\boutput (?:now )?matches\b",
+        r"\boutput (?:is|was|now)\s+(?:now |also )?(?:correct|right|as expected|identical)\b"
+        r"|\boutput (?:now )?matches\b",
         r"\b(?:builds|compiles|links|starts),?(?: \w+)? and (?:then )?(?:runs|prints|outputs|returns)\b",
     ),
     rebuilds=anywhere(
-        r"\bsurvives? (?:a |the )?(?:full |complete )?clean\b|\bclean (?:re)?build(?:s)?(?: from scratch)?\s+(?:also |still |now )?(?:succeeds?|passes|works|completes|succeeded|passed|is green)",
-        r"\b(?:builds?|compiles?|build (?:succeeds|passes|works))\b[^.;]*\b(?:from (?:a )?(?:clean|scratch|fresh)|after (?:a )?(?:full |complete )?(?:clean|⟦clean⟧|make clean))",
-        r"\bcleaned (?:and|,? then) (?:rebuilt|built)\b|\brebuil(?:t|ds?) from (?:scratch|clean|a clean)\b|\bbuilds from a clean\b",
+        r"\bsurvives? (?:a |the )?(?:full |complete )?clean\b"
+        r"|\bclean (?:re)?build(?:s)?(?: from scratch)?\s+(?:also |still |now )?(?:succeeds?|passes|works"
+        r"|completes|succeeded|passed|is green)",
+        r"\b(?:builds?|compiles?|build (?:succeeds|passes|works))\b[^.;]*\b(?:from (?:a )?(?:clean|scratch"
+        r"|fresh)|after (?:a )?(?:full |complete )?(?:clean|⟦clean⟧|make clean))",
+        r"\bcleaned (?:and|,? then) (?:rebuilt|built)\b|\brebuil(?:t|ds?) from (?:scratch|clean|a clean)\b"
+        r"|\bbuilds from a clean\b",
     ),
     success=anywhere(
-        r"\b(?:is|are|was|were|been|'s)\s+(?:now |also |fully |all |finally )?(?:fixed|resolved|solved|gone|cured|verified|complete and verified)\b",
+        r"\b(?:is|are|was|were|been|'s)\s+(?:now |also |fully |all |finally )?(?:fixed|resolved|solved|gone"
+        r"|cured|verified|complete and verified)\b",
         r"^\s*(?:all )?(?:fixed|resolved|solved|verified)\s*[.!:]?\s*$|^\s*(?:now )?(?:fixed|verified)\s*[;!:]",
-        r"\b(?:this|that|it|which|change|patch|commit) (?:now )?(?:fixes|resolves|solves|cures) (?:the|this|that|your|it|both|all)\b",
-        r"\bi(?: have|'ve)? (?:verified|confirmed|validated) (?:the|this|my|that the) (?:fix|change|patch|result|behaviou?r|correction|bug)\b",
-        r"\bi(?: have|'ve)? tested (?:the|this|my|it)\b[^.;]*\b(?:successfully|cleanly|clean-result)\b|\bsuccessfully (?:tested|verified|validated)\b",
-        r"\b(?:everything|all checks?|the checks?|checks|all of it|validation|verification|ci) (?:now |still |all )*(?:pass|passes|passed|is green|are green|succeeds?|is clean|is ok)\b",
+        r"\b(?:this|that|it|which|change|patch|commit) (?:now )?(?:fixes|resolves|solves|cures) (?:the|this|that"
+        r"|your|it|both|all)\b",
+        r"\bi(?: have|'ve)? (?:verified|confirmed|validated) (?:the|this|my|that the) (?:fix|change|patch|result"
+        r"|behaviou?r|correction|bug)\b",
+        r"\bi(?: have|'ve)? tested (?:the|this|my|it)\b[^.;]*\b(?:successfully|cleanly|clean-result)\b"
+        r"|\bsuccessfully (?:tested|verified|validated)\b",
+        r"\b(?:everything|all checks?|the checks?|checks|all of it|validation|verification|ci) (?:now |still "
+        r"|all )*(?:pass|passes|passed|is green|are green|succeeds?|is clean|is ok)\b",
         r"\ball green\b|\bis gone\b",
     ),
     mentions_tests=words("tests?", "suite", "specs?", "⟦test⟧", r"test_\w+", r"\w+_tests?"),
     all_pass=words(
-        r"(?:everything|they|they all|all checks?|checks|all of them|it|all|both) (?:now |still |all |both )*(?:pass|passes|passed|succeed|succeeds|are green|is green)"
+        r"(?:everything|they|they all|all checks?|checks|all of them|it|all|both) (?:now |still |all "
+        r"|both )*(?:pass|passes|passed|succeed|succeeds|are green|is green)"
     ),
     numbers=anywhere(
         r"\btests? (?:passed|passing)\s*[:=]\s*(\d+)",

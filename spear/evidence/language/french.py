@@ -7,14 +7,23 @@ import re
 from spear.evidence.language.vocabulary import Vocabulary, anywhere, words
 
 _BAD = r"(?:erreurs?|avertissements?|problèmes?|échecs?|défauts?|alertes?)"
-_ADVERB = r"(?:\s+(?:tous|toutes|maintenant|toujours|bien|aussi|désormais|à nouveau|de nouveau|enfin|encore|correctement|désormais))*"
-_GREEN = r"(?:(?:est|sont|reste|restent)\s+(?:bien |tous |toutes |maintenant )*(?:verte?s?|au vert|réussie?s?|propre|bonne?s?|ok))"
+_ADVERB = (
+    r"(?:\s+(?:tous|toutes|maintenant|toujours|bien|aussi|désormais|à nouveau|de nouveau|enfin|encore|correctement"
+    r"|désormais))*"
+)
+_GREEN = (
+    r"(?:(?:est|sont|reste|restent)\s+(?:bien |tous |toutes |maintenant )*(?:verte?s?|au vert|réussie?s?|propre"
+    r"|bonne?s?|ok))"
+)
 _PASS = (
     rf"(?:passe|passent|réussit|réussissent|a réussi|ont réussi|réussie?s?|est passée?|sont passée?s|{_GREEN})(?!\w)"
 )
 _TESTS = r"(?:tests?|suite de tests|suite|⟦test⟧|test_\w+)"
 _GAP = r"(?:\s+[\w⟦⟧'’]+){0,4}?"
-_SUBJECT = r"(?:il|elle|cela|ça|programme|script|binaire|commande|outil|serveur|démo|application|exécutable|service|tout|l'exécution|⟦call⟧|⟦program⟧|⟦code⟧)"
+_SUBJECT = (
+    r"(?:il|elle|cela|ça|programme|script|binaire|commande|outil|serveur|démo|application|exécutable|service|tout"
+    r"|l'exécution|⟦call⟧|⟦program⟧|⟦code⟧)"
+)
 
 FRENCH = Vocabulary(
     denials=(
@@ -36,22 +45,31 @@ FRENCH = Vocabulary(
     hedges=anywhere(
         r"\bn[e'’]\s?\w+|\bpas\b|\bjamais\b|\baucune?\b|\brien\b|\bsans\b",
         r"\b(?:devrait|devraient|devra|devront|pourrait|pourraient|doit|doivent|peut|peuvent|semble|semblent|paraît)\b",
-        r"\b\w+(?:erait|eraient|irait|iraient|era|eront|irai|erai|erons)\b|\b(?:vais|va|vont|allons) \w+er\b|\b(?:vais|vont|allons)\b",
-        r"\bpeut-être\b|\bprobablement\b|\bsans doute\b|\bnormalement\b|\bthéoriquement\b|\ben principe\b|\ben théorie\b|\bespér\w+",
-        r"\bje (?:pense|crois|suppose|présume)\b|\bil est possible\b|\bpossible que\b|\bil (?:me )?semble\b|\bil reste à\b|\breste à\b",
-        r"\b(?:dit|disent|affirme|prétend|demande|indique) que\b|\bselon\b|\bà vérifier\b|\bafin (?:de|que)\b|\bpour que\b|\bpour vérifier\b",
+        r"\b\w+(?:erait|eraient|irait|iraient|era|eront|irai|erai|erons)\b|\b(?:vais|va|vont|allons) \w+er\b"
+        r"|\b(?:vais|vont|allons)\b",
+        r"\bpeut-être\b|\bprobablement\b|\bsans doute\b|\bnormalement\b|\bthéoriquement\b|\ben principe\b"
+        r"|\ben théorie\b|\bespér\w+",
+        r"\bje (?:pense|crois|suppose|présume)\b|\bil est possible\b|\bpossible que\b|\bil (?:me )?semble\b"
+        r"|\bil reste à\b|\breste à\b",
+        r"\b(?:dit|disent|affirme|prétend|demande|indique) que\b|\bselon\b|\bà vérifier\b|\bafin (?:de|que)\b"
+        r"|\bpour que\b|\bpour vérifier\b",
         r"\bau lieu de\b|\bplutôt que\b|\bfaut\b|\bfaudra\b|\bcensée?s?\b|\bsupposée?s?\b|\bobjectif\b",
     ),
     everywhere=anywhere(
-        r"^\s*(?:veuillez|lancez|lance|vérifiez|exécutez|essayez|assurez|relancez|compilez|testez|merci de|pensez|n'hésitez|confirmez)\b",
-        r"^\s*(?:si|quand|lorsque|lorsqu'|une fois|dès que|tant que|avant|pour (?:vérifier|tester|lancer)|à moins|en supposant|est-ce que)\b",
-        r"\b(?:si|sauf si|à moins que|à condition|en supposant|lorsque|quand|une fois que|avant (?:ma|la|le|de|que|cette)|auparavant|peut-être)\b",
-        r"\bvous (?:pouvez|devez|pourriez|devriez)\b|\bje (?:pense|crois)\b|\bensuite\b|\bpassaient\b|\bcompilait\b|\bpassait\b",
+        r"^\s*(?:veuillez|lancez|lance|vérifiez|exécutez|essayez|assurez|relancez|compilez|testez|merci de"
+        r"|pensez|n'hésitez|confirmez)\b",
+        r"^\s*(?:si|quand|lorsque|lorsqu'|une fois|dès que|tant que|avant|pour (?:vérifier|tester|lancer)"
+        r"|à moins|en supposant|est-ce que)\b",
+        r"\b(?:si|sauf si|à moins que|à condition|en supposant|lorsque|quand|une fois que|avant (?:ma|la|le|de"
+        r"|que|cette)|auparavant|peut-être)\b",
+        r"\bvous (?:pouvez|devez|pourriez|devriez)\b|\bje (?:pense|crois)\b|\bensuite\b|\bpassaient\b"
+        r"|\bcompilait\b|\bpassait\b",
     ),
     breaks=re.compile(r"\s*;|\s—\s|\s–\s|,?\s+\b(?:mais|cependant|toutefois|pourtant|bien que|tandis que)\b"),
     pieces=re.compile(r",|\s\b(?:et|donc|car|parce que|qui)\b"),
     builds=anywhere(
-        r"\b(?:compile|compilent|se construit|se construisent|se compile)(?=\s*(?:$|[.,;:!]|et\b|sans\b|proprement|bien|maintenant|de nouveau|à nouveau|correctement|toujours|avec\b|sur\b))",
+        r"\b(?:compile|compilent|se construit|se construisent|se compile)(?=\s*(?:$|[.,;:!]|et\b|sans\b"
+        r"|proprement|bien|maintenant|de nouveau|à nouveau|correctement|toujours|avec\b|sur\b))",
         rf"\b(?:compilation|build|construction)\b{_GAP}{_ADVERB}\s*:?\s+{_PASS}",
         rf"⟦build⟧{_ADVERB}\s+{_PASS}",
         r"\bj'ai (?:compilé|construit)\b[^.;]*\b(?:proprement|succès|résultat-propre)\b",
@@ -62,24 +80,31 @@ FRENCH = Vocabulary(
         r"\b\d+ tests? (?:réussis?|passent|passés?|ok)\b|\b\d+ réussis?\b",
     ),
     lint=anywhere(
-        r"(?:\b(?:lint|linter|linteur|ruff|mypy|eslint|clippy|flake8|pylint|typage|vérificateur de types)\b|⟦lint⟧)(?:\s+\w+){0,4}?\s+"
+        r"(?:\b(?:lint|linter|linteur|ruff|mypy|eslint|clippy|flake8|pylint|typage|vérificateur de types)\b"
+        r"|⟦lint⟧)(?:\s+\w+){0,4}?\s+"
         r"(?:(?:est|sont) (?:propres?|au vert|verte?s?|contente?s?)|passe|passent|résultat-propre)",
     ),
     runs=anywhere(
-        rf"\b{_SUBJECT}{_ADVERB}\s+(?:s'exécute|tourne|démarre|affiche|imprime|renvoie|retourne|répond|se lance|se termine avec (?:le (?:code|statut) )?0)\b",
+        rf"\b{_SUBJECT}{_ADVERB}\s+(?:s'exécute|tourne|démarre|affiche|imprime|renvoie|retourne|répond|se lance"
+        rf"|se termine avec (?:le (?:code|statut) )?0)\b",
         rf"(?:⟦call⟧|⟦program⟧|⟦code⟧){_ADVERB}\s+(?:s'exécute|tourne|démarre|affiche|renvoie|retourne)\b",
         r"\b(?:fonctionne|fonctionnent|marche|marchent)\b(?! sur\b)",
         r"\bsortie est (?:maintenant )?(?:correcte|bonne|identique)\b",
     ),
     rebuilds=anywhere(
-        r"\b(?:se (?:re)?construit|compile|se recompile|recompile)\b[^.;]*\b(?:à partir de zéro|de zéro|après (?:un |⟦clean⟧|make clean|nettoyage))",
-        r"\b(?:reconstruction|recompilation)\b[^.;]*\b(?:réussit|passe|a réussi)\b|\bnettoyé (?:et|puis) (?:reconstruit|recompilé)\b",
+        r"\b(?:se (?:re)?construit|compile|se recompile|recompile)\b[^.;]*\b(?:à partir de zéro|de zéro"
+        r"|après (?:un |⟦clean⟧|make clean|nettoyage))",
+        r"\b(?:reconstruction|recompilation)\b[^.;]*\b(?:réussit|passe|a réussi)\b|\bnettoyé (?:et"
+        r"|puis) (?:reconstruit|recompilé)\b",
     ),
     success=anywhere(
-        r"\b(?:est|sont|a été|ont été|c'est|c’est)\s+(?:maintenant |bien |désormais |enfin )?(?:corrigée?s?|résolue?s?|réparée?s?|vérifiée?s?|réglée?s?)\b",
+        r"\b(?:est|sont|a été|ont été|c'est|c’est)\s+(?:maintenant |bien |désormais |enfin )?(?:corrigée?s?"
+        r"|résolue?s?|réparée?s?|vérifiée?s?|réglée?s?)\b",
         r"^\s*(?:corrigée?|résolue?|réparée?|vérifiée?)\s*[.!:]?\s*$",
-        r"\b(?:a|ont) (?:bien )?disparu\b|\bj'ai (?:vérifié|validé|confirmé) (?:la|le|cette|ma|que la) (?:correction|correctif|changement|modification)\b",
-        r"\b(?:toutes les vérifications|les vérifications|tout|la vérification|tous les contrôles) (?:passent|passe|réussissent|réussit|est vert|sont vertes)\b",
+        r"\b(?:a|ont) (?:bien )?disparu\b|\bj'ai (?:vérifié|validé|confirmé) (?:la|le|cette|ma"
+        r"|que la) (?:correction|correctif|changement|modification)\b",
+        r"\b(?:toutes les vérifications|les vérifications|tout|la vérification|tous les contrôles) (?:passent"
+        r"|passe|réussissent|réussit|est vert|sont vertes)\b",
     ),
     mentions_tests=words("tests?", "suite", "⟦test⟧", r"test_\w+"),
     all_pass=words(r"(?:ils|elles|tout|tous) (?:passent|passe|réussissent|réussit)(?: tous| toutes)?"),

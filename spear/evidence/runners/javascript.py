@@ -27,7 +27,8 @@ _VITEST = re.compile(r"^\s*Tests\s+(?P<counts>\d+ \w+(?: \| \d+ \w+)*) \((?P<tot
 _VITEST_NONE = re.compile(r"^\s*No test files found", re.MULTILINE)
 _MOCHA = re.compile(r"^  (?P<passing>\d+) passing \([^)]*\)(?P<rest>(?:\n  \d+ (?:pending|failing))*)", re.MULTILINE)
 _NODE = re.compile(
-    r"^(?:ℹ|#) tests (?P<total>\d+)\n(?:(?:ℹ|#) suites \d+\n)?(?:ℹ|#) pass (?P<passed>\d+)\n(?:ℹ|#) fail (?P<failed>\d+)\n"
+    r"^(?:ℹ|#) tests (?P<total>\d+)\n(?:(?:ℹ|#) suites \d+\n)?(?:ℹ|#) pass (?P<passed>\d+)\n(?:ℹ"
+    r"|#) fail (?P<failed>\d+)\n"
     r"(?:ℹ|#) cancelled (?P<cancelled>\d+)\n(?:ℹ|#) skipped (?P<skipped>\d+)\n(?:ℹ|#) todo (?P<todo>\d+)",
     re.MULTILINE,
 )

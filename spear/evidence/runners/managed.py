@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from spear.evidence.runners.summary import Summary, added, counts, of_counts
 
 _SUREFIRE = re.compile(
-    r"^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)(?:, Skipped: (?P<skipped>\d+))?\s*$",
+    r"^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)"
+    r"(?:, Skipped: (?P<skipped>\d+))?\s*$",
     re.MULTILINE,
 )
 _MAVEN_NONE = re.compile(r"^\[INFO\] (?:No tests to run|Tests are skipped)\.", re.MULTILINE)
@@ -16,33 +17,38 @@ _GRADLE = re.compile(
     r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?", re.MULTILINE
 )
 _SBT = re.compile(
-    r"^\[\w+\] (?P<result>Passed|Failed|Error): Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)",
+    r"^\[\w+\] (?P<result>Passed|Failed|Error): Total (?P<total>\d+), "
+    r"Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)",
     re.MULTILINE,
 )
 _DOTNET = re.compile(
-    r"(?:Passed|Failed|Skipped)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), Skipped:\s+(?P<skipped>\d+), Total:\s+(?P<total>\d+)"
+    r"(?:Passed|Failed|Skipped)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), "
+    r"Skipped:\s+(?P<skipped>\d+), Total:\s+(?P<total>\d+)"
 )
 _JUNIT = re.compile(r"<testsuites?\b[^>]*>")
 _RSPEC = re.compile(
-    r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?(?:, (?P<errors>\d+) errors?[^\n]*)?",
+    r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?"
+    r"(?:, (?P<errors>\d+) errors?[^\n]*)?",
     re.MULTILINE,
 )
 _MINITEST = re.compile(
-    r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors(?:, \d+ pendings)?(?:, (?P<skipped>\d+) (?:skips|omissions))?",
+    r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors"
+    r"(?:, \d+ pendings)?(?:, (?P<skipped>\d+) (?:skips|omissions))?",
     re.MULTILINE,
 )
 _PHPUNIT_OK = re.compile(r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)", re.MULTILINE)
 _PHPUNIT_BAD = re.compile(r"^Tests: (?P<total>\d+), Assertions: \d+(?P<rest>.*)\.", re.MULTILINE)
 _PHPUNIT_NONE = re.compile(r"^No tests executed!", re.MULTILINE)
 _EXUNIT = re.compile(
-    r"^(?:\d+ doctests?, )?(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<excluded>\d+) excluded)?(?:, (?P<skipped>\d+) skipped)?\s*$",
+    r"^(?:\d+ doctests?, )?(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<excluded>\d+) excluded)?"
+    r"(?:, (?P<skipped>\d+) skipped)?\s*$",
     re.MULTILINE,
 )
 _EUNIT = re.compile(
-    r"^\s*(?:All (?P<all>\d+) tests passed\.|Failed: (?P<failed>\d+)\.\s+Skipped: (?P<skipped>\d+)\.\s+Passed: (?P<passed>\d+)\.)",
+    r"^\s*(?:All (?P<all>\d+) tests passed\."
+    r"|Failed: (?P<failed>\d+)\.\s+Skipped: (?P<skipped>\d+)\.\s+Passed: (?P<passed>\d+)\.)",
     re.MULTILINE,
 )
-_BATS = re.compile(r"^(?P<total>\d+) tests, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) skipped)?$", re.MULTILINE)
 _BUSTED = re.compile(r"^(?P<counts>\d+ successe?s? / \d+ failures? / \d+ errors? / \d+ pending)", re.MULTILINE)
 
 
@@ -127,7 +133,7 @@ def php(text: str) -> Iterator[Summary]:
 
 
 def others(text: str) -> Iterator[Summary]:
-    """ExUnit, EUnit, bats and busted."""
+    """ExUnit (bats closes its pretty output the same way), EUnit and busted."""
     for match in _EXUNIT.finditer(text):
         skipped = int(match["excluded"] or 0) + int(match["skipped"] or 0)
         found = {"total": int(match["total"]), "failed": int(match["failed"]), "skipped": skipped}
@@ -135,9 +141,6 @@ def others(text: str) -> Iterator[Summary]:
     for match in _EUNIT.finditer(text):
         passed = int(match["all"] or match["passed"] or 0)
         yield Summary("eunit", passed, int(match["failed"] or 0), 0, int(match["skipped"] or 0), passed, match.start())
-    for match in _BATS.finditer(text):
-        found = {name: int(match[name] or 0) for name in ("total", "failed", "skipped")}
-        yield of_counts("bats", found, match.start())
     for match in _BUSTED.finditer(text):
         words = {
             "success": "passed",

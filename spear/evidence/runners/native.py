@@ -13,7 +13,7 @@ _CARGO = re.compile(
     re.MULTILINE,
 )
 _NEXTEST = re.compile(r"^\s*Summary \[[^\]]*\]\s+(?P<total>\d+)(?:/\d+)? tests? run: (?P<counts>.*)$", re.MULTILINE)
-_GO_PACKAGE = re.compile(r"^(?P<result>ok|FAIL|\?|---)\s+(?P<package>\S+)\s+(?P<rest>.*)$", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^(?P<result>ok|FAIL|\?)[ \t]+(?P<package>\S+)[ \t]+(?P<rest>.*)$", re.MULTILINE)
 _GO_TEST = re.compile(r"^\s*--- (?P<result>PASS|FAIL|SKIP): ", re.MULTILINE)
 _CTEST = re.compile(
     r"^(?P<percent>\d+)% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)", re.MULTILINE
@@ -21,7 +21,8 @@ _CTEST = re.compile(
 _CTEST_NONE = re.compile(r"^No tests were found!!!", re.MULTILINE)
 _MESON = re.compile(
     r"^Ok:\s+(?P<ok>\d+)\s*\n(?:Expected Fail:\s+(?P<expected>\d+)\s*\n)?(?:Fail|Unexpected Fail):\s+(?P<fail>\d+)\s*\n"
-    r"(?:Unexpected Pass:\s+(?P<unexpected>\d+)\s*\n)?(?:Skipped:\s+(?P<skipped>\d+)\s*\n)?(?:Timeout:\s+(?P<timeout>\d+))?",
+    r"(?:Unexpected Pass:\s+(?P<unexpected>\d+)\s*\n)?(?:Skipped:\s+(?P<skipped>\d+)\s*\n)?"
+    r"(?:Timeout:\s+(?P<timeout>\d+))?",
     re.MULTILINE,
 )
 _GTEST = re.compile(r"^\[==========\] (?P<total>\d+) tests? from \d+ test (?:suites?|cases?) ran\.", re.MULTILINE)

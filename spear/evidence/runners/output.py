@@ -39,10 +39,8 @@ def read_summaries(output: str) -> tuple[Summary, ...]:
     text = output[-READ_LIMIT:].replace("\r\n", "\n")
     found = sorted((item for reader in _READERS for item in reader(text)), key=lambda item: item.at)
     particular = {item.runner for item in found} - {"tap"}
-    if particular & {"node --test", "automake", "prove", "bats"}:
+    if particular & {"node --test", "automake", "prove", "exunit"}:
         found = [item for item in found if item.runner != "tap"]
-    if "bats" in particular:
-        found = [item for item in found if item.runner != "exunit"]
     return tuple(found)
 
 
