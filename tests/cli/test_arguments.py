@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from spear.cli.arguments import parse
-from spear.cli.commands import COMMANDS, command_named
 from spear.cli.help_page import help_page
 from spear.cli.option import BOOLEAN, CONSTANT, INTEGER, LIST, NUMBER
 from spear.cli.options import global_options, settings_options
 from spear.cli.settings_layers import known_keys
+from spear.cli.subcommand_table import COMMANDS, command_named
 from spear.errors import UsageError
 
 ALIASES = [
@@ -188,7 +188,7 @@ def loaded_modules(program: str) -> set[str]:
 
 def test_the_help_page_loads_nothing_that_takes_time():
     loaded = loaded_modules(
-        "from spear.cli.commands import COMMANDS\n"
+        "from spear.cli.subcommand_table import COMMANDS\n"
         "from spear.cli.help_page import help_page\n"
         "print(help_page(COMMANDS, 80))"
     )

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from spear.cli.commands import COMMANDS, command_named
 from spear.cli.completion import SHELLS, script
 from spear.cli.options import global_options
+from spear.cli.subcommand_table import COMMANDS, command_named
 
 
 def bash_replies(*words: str) -> list[str]:
