@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spear.agent.host import Outcome
 from spear.agent.tools.globs import selector
 from spear.agent.tools.search_builtin import BuiltIn
-from spear.agent.tools.search_engine import Deadline, Spot
+from spear.agent.tools.search_engine import Deadline, Query, Spot
 from spear.agent.tools.search_files import Searcher
 from spear.agent.tools.search_ripgrep import Ripgrep
 
@@ -318,3 +318,31 @@ def test_rules_above_the_top_of_a_repository_do_not_count(tmp_path, engine):
 def test_any_glob_gives_a_pattern_or_a_regular_expression_error(glob, path):
     with contextlib.suppress(re.error):
         selector(glob).match(path)
+
+
+def test_a_glob_does_not_lift_the_hiding_of_hidden_files(either):
+    either.write(".x.c", "needle\n")
+    either.write("sub/.y.c", "needle\n")
+    either.write("z.c", "needle\n")
+    assert either.ok("search_files", pattern="needle", file_glob="*.c", output_mode="files_only").split("\n") == [
+        "z.c",
+        "[1 file, 1 match]",
+    ]
+
+
+def test_a_page_of_files_is_bounded_and_goes_on(either):
+    for number in range(400):
+        either.write(f"{number:03}{'n' * 200}.txt", "")
+    first = either.ok("search_files", pattern="*.txt", target="files", limit=400)
+    shown = first.split("\n")
+    assert len(first) < 52_000
+    assert f"continue with offset={len(shown) - 1}" in shown[-1]
+    rest = either.ok("search_files", pattern="*.txt", target="files", limit=400, offset=len(shown) - 1).split("\n")
+    assert len({*shown[:-1], *rest[:-1]}) == 400
+
+
+def test_the_built_in_engine_opens_no_link(tmp_path):
+    (tmp_path / "real").write_text("needle\n")
+    (tmp_path / "link").symlink_to("real")
+    found = BuiltIn().rows(Spot(tmp_path, "link"), Query("needle"), Deadline(20))
+    assert list(found) == []
