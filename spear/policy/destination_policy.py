@@ -79,10 +79,11 @@ _SOURCE_LIKE = re.compile(
 
 
 class DestinationJudge:
-    """Judges the destinations of one command."""
+    """Judges the destinations of one command, in order: what it builds it may remove again."""
 
     def __init__(self, view: PolicyView) -> None:
         self._view = view
+        self._built: set[str] = set()
 
     def judge(self, destination: Destination) -> DestinationVerdict:
         """Decide about one destination."""
@@ -215,6 +216,9 @@ class DestinationJudge:
     def _is_artefact(self, destination: Destination, shown: str) -> bool:
         """Build outputs and caches are never out of scope; a compiler's output is one unless it hides a source."""
         if destination.kind is WriteKind.BUILD and not _SOURCE_LIKE.search(shown):
+            self._built.add(shown)
+            return True
+        if destination.kind is WriteKind.DELETE and shown in self._built:
             return True
         return shown != "" and self._view.facts.is_output(shown)
 

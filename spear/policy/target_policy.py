@@ -66,7 +66,7 @@ _MARKER = re.compile(
 )
 _STRONG = re.compile(r"DO\s+NOT\s+(?:MODIFY|EDIT)|@generated")
 _COMMENT = re.compile(
-    r"\s*(?:#(?!\s*(?:define|include|if|elif|error|warning|pragma|undef)\b)|//|/\*|\*|--|;|%|<!--|\{-|\(\*|!|'|\"\"\"|'''|REM\b|dnl\b|\.\.\s|=begin|\|)",
+    r"\s*(?:#(?!(?:define|include|if|elif|error|warning|pragma|undef)\b)|//|/\*|\*|--|;|%|<!--|\{-|\(\*|!|'|\"\"\"|'''|REM\b|dnl\b|\.\.\s|=begin|\|)",
     re.IGNORECASE,
 )
 _SOURCE = re.compile(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from spear.shell.options import read_options
 from spear.shell.printed import found_names
 from spear.shell.syntax import Word
@@ -141,15 +143,37 @@ def _openssl(call: Call) -> Reading:
     return found.reading()
 
 
+_SQL_READING = re.compile(
+    r"\s*(?:select|explain|with|values|pragma\s+\w+\s*(?:;|$)"
+    r"|\.(?:tables|schema|dump|headers?|mode|indexes|indices|databases|width|quit|exit|fullschema|show|stats))\b?",
+    re.IGNORECASE,
+)
+
+
 def _sqlite(call: Call) -> Reading:
     found = Writes()
-    operands = read_options(call.words, "-cmd -init -separator -nullvalue").operands
-    found.add(operands[:1])
-    for word in operands[1:]:
-        first, *rest = (word.value or "").split()[:2] or [""]
+    options = read_options(_double_dashed(call.words), "--cmd --init --separator --nullvalue --newline")
+    texts = [word.value for word in options.operands[1:]] or [call.heredoc]
+    for text in texts:
+        first, *rest = (text or "").split()[:2] or [""]
         if first in (".output", ".once", ".save", ".backup", ".clone", ".log") and rest:
             found.add([literal(rest[-1].strip("'\""))])
-    return found.reading(opaque=any(word.value is None for word in operands))
+    reads = all(text is not None and _only_selects(text) for text in texts)
+    if not reads and not options.has("--readonly", "--version", "--help"):
+        found.add(options.operands[:1])
+    return found.reading(opaque=None in texts)
+
+
+def _double_dashed(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """sqlite3 spells its long options with one dash."""
+    return tuple(
+        Word("-" + word.value, word.raw) if word.value and re.match(r"-[a-z]{2,}", word.value) else word
+        for word in words
+    )
+
+
+def _only_selects(text: str) -> bool:
+    return all(_SQL_READING.match(statement) for statement in text.split(";") if statement.strip())
 
 
 def _objcopy(call: Call) -> Reading:

@@ -189,8 +189,17 @@ def _sed(call: Call) -> Reading:
     found = Writes()
     if options.has("-i", "--in-place"):
         found.add(files, WriteKind.WRITE)
+        found.add(_backups(files, options.last("-i", "--in-place")), WriteKind.BUILD)
     found.add(literal(name) for name in effects.files if name not in ("/dev/stdout", "/dev/stderr", ""))
     return found.reading(opaque=effects.unsure or None in effects.commands)
+
+
+def _backups(files: tuple[Word, ...], suffix: Word | None) -> list[Word]:
+    """The copies `-i.bak` keeps beside the files."""
+    text = "" if suffix is None or suffix.value is None else suffix.value
+    if not text or "*" in text or "/" in text:
+        return []
+    return [Word(word.value + text, word.raw, word.glob) for word in files if word.value is not None]
 
 
 TABLE: Table = {"sed": _sed, "gsed": _sed, "ssed": _sed}
