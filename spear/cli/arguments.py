@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from spear import __version__
-from spear.cli.subcommand_table import COMMANDS
 from spear.cli.help_page import describe, help_page
 from spear.cli.option import BOOLEAN, CONSTANT, INTEGER, LIST, NUMBER, Command, Option
 from spear.cli.options import OPTIONS, global_options
+from spear.cli.subcommand_table import COMMANDS
 from spear.errors import UsageError
 
 PROGRAM = "spear-chat"
