@@ -37,6 +37,7 @@ from spear.state.audit import AuditLog
 from spear.state.directory import StateDirectory
 from spear.state.records import EvidenceLog, ToolActionLog
 from spear.state.redaction import Redactor
+from spear.state.results import ResultStore
 from spear.state.liveness import Presence
 from spear.state.sessions import Session, SessionStore
 from spear.workspace.checkpoints import CheckpointInfo, CheckpointManager, UndoReport
@@ -116,6 +117,7 @@ class Application:
             checkpoints=CheckpointManager(self.state.checkpoints),
             evidence=EvidenceLog(self.state.evidence(self.session), self.redactor),
             actions=ToolActionLog(self.state.tool_actions, self.redactor),
+            results=ResultStore(self.state.tool_results, self.session),
             shell=ShellState(
                 cwd=Path(self.record.cwd) if self.record.cwd else self.roots.primary,
                 environment=dict(self.record.environment),
@@ -312,7 +314,7 @@ class Application:
 def workspace_toolchains(workspace: Workspace) -> tuple[Path, ...]:
     """Toolchain prefixes the project declares."""
     project = workspace.project
-    return tuple(Path(place).expanduser() for place in project.toolchains) if project else ()
+    return tuple(Path(place).expanduser() for place in project.declared.toolchains) if project else ()
 
 
 def require_confinement(app: Application) -> None:

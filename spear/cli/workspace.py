@@ -7,7 +7,9 @@ from pathlib import Path
 
 from spear.cli.settings_model import Settings
 from spear.errors import WorkspaceError
-from spear.workspace.projects import Project, Registry, load_registry
+from spear.state.directory import StateDirectory
+from spear.state.trust import TrustStore
+from spear.workspace.projects import DECLARATION, Project, Registry, load_registry, load_tree_declaration
 from spear.workspace.roots import Roots
 
 
@@ -24,9 +26,9 @@ class Workspace:
         lines = [f"Workspace: /workspace (paths are relative to it), project {self.roots.primary.name}."]
         if self.roots.others:
             lines.append("Other roots: " + ", ".join(f"/workspaces/{name}" for name in self.roots.others) + ".")
-        project = self.project
+        declared = self.project.declared if self.project else None
         for label, name in (("Build", "build_commands"), ("Test", "test_commands"), ("Lint", "lint_commands")):
-            commands = getattr(project, name, ()) if project else ()
+            commands = getattr(declared, name, ()) if declared else ()
             if commands:
                 lines.append(f"{label}: " + "; ".join(commands))
         return ("\n".join(lines),)
@@ -42,7 +44,27 @@ def open_workspace(settings: Settings, cwd: Path) -> Workspace:
     if primary in (Path("/"), home):
         raise WorkspaceError(f"{primary} is not a workspace: everything in it would be within reach", hint="cd to a project directory")
     registry: Registry = load_registry(settings.projects_file, settings.corpus_root)
-    project = registry.detect(primary)
-    others = {} if settings.single_root else {p.name: p.path for p in registry.projects if p is not project}
+    project, trust = _declared(registry.detect(primary), primary, settings)
+    registered = registry.projects.values() if not settings.single_root else ()
+    others = {each.name: each.root for each in registered if each is not project}
     roots, notices = Roots.of(primary, others, allow_absolute=settings.allow_absolute_paths)
-    return Workspace(roots, project, (*registry.notices, *notices))
+    return Workspace(roots, project, (*(problem.line() for problem in registry.problems), *registry.notices, *notices, *trust))
+
+
+def _declared(project: Project | None, primary: Path, settings: Settings) -> tuple[Project | None, tuple[str, ...]]:
+    """The project with what the tree itself declares, once the operator trusts that text (spec 4.1). The registry of
+    this machine wins over the tree."""
+    found = load_tree_declaration(primary)
+    if found is None or project is not None:
+        return project, ()
+    notices = tuple(problem.line() for problem in found.problems)
+    if found.declared is None:
+        return None, notices
+    trusted = TrustStore(StateDirectory(settings.state_dir).trusted)
+    if not trusted.trusts(found.file):
+        commands = [c for c in (*found.declared.build_commands, *found.declared.test_commands, *found.declared.lint_commands,
+                                *found.declared.acceptance_commands)]  # fmt: skip
+        shown = "; ".join(commands[:6]) or "no commands"
+        text = f"{DECLARATION} is not trusted yet and is ignored ({shown}); trust it with: spear-chat trust"
+        return None, (*notices, text)
+    return Project(primary.name, primary, found.declared), notices

@@ -70,13 +70,13 @@ class EventObserver(Observer):
             data["added"], data["removed"] = _line_counts(result.text)
         if started := self._started.pop(request.call_id, None):
             data["duration_s"] = round(time.monotonic() - started, 3)
-        self._emit(Live(LiveKind.TOOL_OUTPUT, result.text))
         if result.outcome is Outcome.REFUSED and result.refusal is not None:
             refusal = result.refusal
             data |= {"code": refusal.code, "target": refusal.target, "reason": refusal.reason}
             self._event(EventName.TOOL_REFUSED, data)
         else:
             self._event(EventName.TOOL_FINISHED, data)
+        self._emit(Live(LiveKind.TOOL_OUTPUT, result.text))
 
     def guardrail(self, code: str, count: int, detail: str) -> None:
         """A guardrail spoke up or stopped the turn."""

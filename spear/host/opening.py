@@ -63,7 +63,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         scope=write_scope(
             primary, asked.targets, asked.exclusions, asked.symbols, asked.excluded_kinds, everywhere=asked.everywhere
         ),
-        protected=tuple(session.project.protected) if session.project else (),
+        protected=session.project.declared.protected if session.project else (),
         named=frozenset(asked.targets),
     )
     gate = PathGate(session.roots, rules, session.state.root)

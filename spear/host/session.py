@@ -12,6 +12,7 @@ from spear.sandbox.runner import CommandRunner
 from spear.shell.parse import ShellParser
 from spear.state.directory import StateDirectory
 from spear.state.records import EvidenceLog, ToolActionLog
+from spear.state.results import ResultStore
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.durable import DurableWriter
 from spear.workspace.projects import Project
@@ -62,6 +63,7 @@ class HostSession:
     checkpoints: CheckpointManager
     evidence: EvidenceLog
     actions: ToolActionLog
+    results: ResultStore
     shell: ShellState
     project: Project | None = None
     next_seq: int = 1

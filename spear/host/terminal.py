@@ -203,7 +203,7 @@ class Terminal:
             upper = self._scratch / f"writes-{session.next_capture}"
         else:
             upper = self._scratch / "kept-for-the-turn"
-        capture = session.state.tool_results / session.identity / f"{session.next_capture:05d}.txt"
+        reference, capture = session.results.reserve(draft.request.call_id)
         session.next_capture += 1
         outcome = session.runner.run(
             RunRequest(
@@ -223,6 +223,8 @@ class Terminal:
             session.shell.cwd = outcome.cwd
         if outcome.environment is not None:
             session.shell.environment = outcome.environment
+        if not outcome.output_bytes:
+            session.results.discard(reference)
         return outcome, upper, capture
 
     # --- after ------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def declared_commands(project: Project | None) -> dict[ValidationKind, tuple[str
     """What the project declares, by kind."""
     if project is None:
         return {}
-    found = {kind: tuple(getattr(project, name)) for kind, name in _DECLARED.items()}
+    found = {kind: tuple(getattr(project.declared, name)) for kind, name in _DECLARED.items()}
     return {kind: commands for kind, commands in found.items() if commands}
 
 

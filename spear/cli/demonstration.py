@@ -1,0 +1,70 @@
+"""`spear-chat --demo`: the main job in a throw-away project, with recorded model turns (spec 8.1).
+
+Only the model is a recording, and it is labelled as one; tools, files, sandbox, validation and verdict are real.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from spear.cli.application import Application, Invocation
+from spear.cli.display.end_block import end_block
+from spear.cli.display.filtering import clean
+from spear.cli.display.tool_lines import called, finished
+from spear.cli.one_shot import exit_status
+from spear.cli.settings import load
+from spear.cli.signals import Stopping
+from spear.events.names import EventName, Mode
+from spear.events.stream import Event, Live, LiveKind
+from spear.host.files import diff_text
+
+REQUEST = "The test of ring_next() fails. Find out why, fix src/ring.c, then run the tests."
+_ROOT = files("spear.cli.demo")
+
+
+def run_demo(parsed: argparse.Namespace) -> int:
+    """Copy the project, run the recorded turn in it, show what happened; the exit status of the turn."""
+    with tempfile.TemporaryDirectory(prefix="spear-demo-") as place, as_file(_ROOT) as source:
+        home = Path(place)
+        project = home / "ring"
+        shutil.copytree(source / "project", project)
+        before = (project / "src/ring.c").read_bytes()
+        print("A small C project whose test fails. The model's turns are a recording, played back;")
+        print("the tools, the files, the sandbox, the project's own tests and the verdict are real.\n")
+        print(f"> {REQUEST}\n")
+        environ = {**os.environ, "SPEAR_STATE_DIR": str(home / "state")}
+        parsed.mode, parsed.state_dir = Mode.AUTO, str(home / "state")
+        loaded = load(parsed, environ, project)
+        app = Application(Invocation(loaded, environ, project, replay=source / "turns.jsonl"))
+        with Stopping() as stopping:
+            try:
+                done = app.run_turn(REQUEST, sink=_show, cancelled=stopping.cancelled)
+            finally:
+                app.close()
+        after = (project / "src/ring.c").read_bytes()
+        print(f"\n{clean(diff_text('src/ring.c', before, after))}")
+        print(f"{clean(done.result.answer)}\n")
+        print(end_block(done.result))
+    print("\nNow with a model of your own, in a project of your own:")
+    print("  spear-chat --api-base http://127.0.0.1:8080/v1")
+    return exit_status(done, stopping.status)
+
+
+def _show(item: Event | Live) -> None:
+    if isinstance(item, Live):
+        if item.kind is LiveKind.TEXT:
+            return
+        lines = clean(item.text).strip("\n").split("\n")
+        for line in [*lines[:8], f"… {len(lines) - 8} more lines"] if len(lines) > 8 else lines:
+            print(f"    {line}")
+    elif item.name is EventName.TOOL_CALLED:
+        print(f"  [recorded] {called(item.data)}", end=" ", flush=True)
+    elif item.name in (EventName.TOOL_FINISHED, EventName.TOOL_REFUSED):
+        print(finished(item.data))
+    elif item.name is EventName.VALIDATION_STARTED:
+        print(f"  [host] validates: {'; '.join(item.data['commands'])}", flush=True)
