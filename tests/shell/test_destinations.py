@@ -117,7 +117,7 @@ WRITES = [
     ("script -c true a", {"a"}),
     # editors
     ("sed -i s/x/y/ a", {"a"}),
-    ("sed -ni.bak p a", {"a"}),
+    ("sed -ni.bak p a", {"a", "a.bak"}),
     ("sed --in-pl s/x/y/ a b", {"a", "b"}),
     ("sed -i -e s/x/y/ a", {"a"}),
     ("sed -n '1w a' x", {"a"}),

@@ -145,7 +145,7 @@ def _openssl(call: Call) -> Reading:
 
 _SQL_READING = re.compile(
     r"\s*(?:select|explain|with|values|pragma\s+\w+\s*(?:;|$)"
-    r"|\.(?:tables|schema|dump|headers?|mode|indexes|indices|databases|width|quit|exit|fullschema|show|stats))\b?",
+    r"|\.(?:tables|schema|dump|headers?|mode|indexes|indices|databases|width|quit|exit|fullschema|show|stats))(?![\w.])",
     re.IGNORECASE,
 )
 
