@@ -18,7 +18,7 @@ How the host uses this package, in the order of a turn:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.epochs import EpochLedger
@@ -26,7 +26,14 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
 from spear.evidence.ordering import changes_come_first
 from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
-from spear.evidence.runners.output import could_not_start, numbers_seen, prints_help, read_summaries, together
+from spear.evidence.runners.output import (
+    could_not_start,
+    numbers_seen,
+    prints_help,
+    read_summaries,
+    says_it_failed,
+    together,
+)
 from spear.evidence.runners.summary import Summary
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
@@ -39,7 +46,7 @@ STOPPED_BY = frozenset({1, 2, 3, 9, 13, 14, 15, 24, 25})
 @dataclass(frozen=True, slots=True)
 class CommandFacts:
     """How a command ended. `output` is its cleaned, bounded output, head and tail; `start` is the workspace-relative
-    directory it started in ("" the root). `background` says that something outlived the command and was stopped.
+    directory it started in ("" the root).
     """
 
     exit_code: int | None
@@ -70,6 +77,7 @@ def assess_command(
     candidates = [c for c in recognise(script, facts, start=command.start) if c.kinds or c.finding.void]
     if not candidates:
         return None
+    command = replace(command, exit_code=_ending(command))
     known = standings(script, command.exit_code, command.pipe_status, command.output)
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
@@ -83,6 +91,13 @@ def assess_command(
             judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
         results.append(_result(candidate, judged, order, after, numbers))
     return CheckRecord.of(results)
+
+
+def _ending(command: CommandFacts) -> int | None:
+    """The exit status as a shell would say it: 128 + n for a command a signal ended, None when that was the host."""
+    if command.exit_code is None and command.signal is not None and not (command.timed_out or command.cancelled):
+        return 128 + command.signal
+    return command.exit_code
 
 
 def _result(
@@ -139,22 +154,26 @@ def _judge(
         all_checks, count = members.get(standing.group, (False, 2))
         if count == 1:
             standing = Known(standing.code)
-        elif summary is None or summary.nothing:
+        elif (summary is None or summary.nothing) and not says_it_failed(candidate.finding.tool, command.output):
             code = CheckCode.ONE_OF_THESE_FAILED if all_checks else CheckCode.MAY_NOT_HAVE_RUN
             status = CheckStatus.FAILED if all_checks else CheckStatus.INCONCLUSIVE
             if could_not_start(command.output):
                 status, code = CheckStatus.INCONCLUSIVE, CheckCode.COULD_NOT_START
             return _Judged(status, code, standing.code)
         else:
-            return _by_output(candidate, summary, CheckCode.MAY_NOT_HAVE_RUN)
+            return _by_output(candidate, summary, CheckCode.MAY_NOT_HAVE_RUN, command)
     if isinstance(standing, Lost):
         if standing.why is not CheckCode.STATUS_LOST:
             return _Judged(CheckStatus.INCONCLUSIVE, standing.why)
-        return _by_output(candidate, summary, CheckCode.STATUS_LOST)
+        return _by_output(candidate, summary, CheckCode.STATUS_LOST, command)
     return _by_status(candidate, standing, command, summary)
 
 
-def _by_output(candidate: CheckCandidate, summary: Summary | None, otherwise: CheckCode) -> _Judged:
+def _by_output(
+    candidate: CheckCandidate, summary: Summary | None, otherwise: CheckCode, command: CommandFacts
+) -> _Judged:
+    if says_it_failed(candidate.finding.tool, command.output):
+        return _Judged(CheckStatus.FAILED, CheckCode.OUTPUT_SUMMARY, None, summary)
     if summary is None or CheckKind.TEST not in candidate.kinds:
         return _Judged(CheckStatus.INCONCLUSIVE, otherwise)
     if summary.bad:
@@ -177,14 +196,14 @@ def _by_status(candidate: CheckCandidate, standing: Known, command: CommandFacts
         if candidate.finding.tool == "make" and prints_help(command.output):
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.PRINTS_HELP, exit_code, summary)
         return _Judged(CheckStatus.PASSED, code, exit_code, summary)
-    void = _void_exit(candidate, exit_code, command)
+    void = None if summary is not None and summary.bad else _void_exit(candidate, exit_code, command)
     if void is not None:
         return _Judged(CheckStatus.INCONCLUSIVE, void, exit_code, summary)
     return _Judged(CheckStatus.FAILED, code, exit_code, summary)
 
 
 def _void_exit(candidate: CheckCandidate, exit_code: int | None, command: CommandFacts) -> CheckCode | None:
-    """A status that is not 0 and still says nothing about the source."""
+    """Why a status that is not 0 still says nothing about the source; None when it does."""
     if exit_code in (126, 127):
         return CheckCode.COULD_NOT_START
     if exit_code == 124 and "timeout" in candidate.simple.wrappers:

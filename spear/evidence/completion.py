@@ -113,7 +113,7 @@ def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
             loose.append(seen)
         elif set(kinds) & PROVING:
             passing.append(replace(seen, result=seen.result.model_copy(update={"kinds": kinds})))
-    failed = [s for s in here if s.result.status is CheckStatus.FAILED]
+    failed = [s for s in here if s.result.status is CheckStatus.FAILED and set(s.result.kinds) & PROVING]
     passed = [s for s in here if s.result.status is CheckStatus.PASSED]
     return _FinalState(
         passing=tuple(passing),

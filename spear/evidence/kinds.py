@@ -69,7 +69,7 @@ class CheckCode(StrEnum):
 
 WHY: dict[CheckCode, str] = {
     CheckCode.EXIT_STATUS: "its own exit status",
-    CheckCode.OUTPUT_SUMMARY: "its exit status was lost; the summary it printed decides",
+    CheckCode.OUTPUT_SUMMARY: "its exit status was lost; what it printed decides",
     CheckCode.PRINTED_STATUS: "the exit status it printed",
     CheckCode.BACKGROUND: "it was sent to the background, so nobody saw it end",
     CheckCode.STATUS_LOST: "its exit status does not reach the end of the command, and its output has no summary",

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spear.events.names import Verdict
 from spear.evidence.completion import VerdictReport, judge
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.marking import MARK, header, mark
 from spear.evidence.reasons import ReasonCode, reason
 from spear.evidence.records import Change
 from spear.evidence.turn import TurnEvidence
-from spear.events.names import Verdict
 
 REPORT = VerdictReport(
     Verdict.UNVERIFIED, (reason(ReasonCode.NOTHING_RAN, files=("src/ring.c",)),), files=("src/ring.c",)

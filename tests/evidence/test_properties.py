@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spear.agent.host import Outcome
+from spear.events.names import Verdict
 from spear.evidence.completion import judge
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus, Scope
@@ -18,7 +19,6 @@ from spear.evidence.turn import (
     ValidationStatus,
     Weakening,
 )
-from spear.events.names import Verdict
 
 PATHS = st.sampled_from(["a.c", "b.c", "README.md", "data.json", "build/x.o"])
 CONTENTS = st.sampled_from(["0", "1", "2"])

@@ -42,7 +42,7 @@ SUMMARIES = [
     ),
     ("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out", ("cargo test", 1, 2, 0)),
     (
-        "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 4 filtered out; finished in 0.00s",
+        "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 4 filtered out",
         ("cargo test", 0, 0, 4),
     ),
     ("ok  \texample.org/a\t0.012s\nok  \texample.org/b\t(cached)\n", ("go test", 2, 0, 0)),
@@ -54,7 +54,8 @@ SUMMARIES = [
     ("No tests were found!!!", ("ctest", 0, 0, 0)),
     ("Ok:                 3   \nFail:               1   \nSkipped:            1   \n", ("meson test", 3, 1, 1)),
     (
-        "Ok:                 2\nExpected Fail:      0\nFail:               0\nUnexpected Pass:    0\nSkipped:            0\nTimeout:            1\n",
+        "Ok:                 2\nExpected Fail:      0\nFail:               0\n"
+        "Unexpected Pass:    0\nSkipped:            0\nTimeout:            1\n",
         ("meson test", 2, 1, 0),
     ),
     ("[==========] 3 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 3 tests.", ("gtest", 3, 0, 0)),
@@ -109,6 +110,7 @@ def test_a_summary_is_read(text, expected):
         "make: Nothing to be done for 'all'.",
         "the 3 tests passed in 1s last week",
         "Ran 3 tests",
+        "1..3",
     ],
 )
 def test_what_is_no_summary_is_none(text):
@@ -153,8 +155,8 @@ def test_help_is_told_from_work(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "bash: line 1: pytest: command not found",
-        "sh: 1: tox: not found",
+        "sh: 1: pytest: not found\nmake: *** [Makefile:2: test] Error 127",
+        "bash: line 1: cd: nowhere: No such file or directory",
         "/usr/bin/python3: No module named pytest",
         "make: *** No rule to make target 'test'.  Stop.",
         "make: *** No targets specified and no makefile found.  Stop.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spear.events.names import Stop, Verdict
 from spear.evidence.completion import judge
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.kinds import CheckCode, CheckKind, CheckStatus, Scope
@@ -28,7 +29,6 @@ from spear.evidence.validation import (
     plan_validation,
     repair_message,
 )
-from spear.events.names import Stop, Verdict
 
 MAKEFILE = "all: x\nx:\n\tcc x.c\ntest: x\n\t./x\n"
 HELP = "help:\n\t@echo 'usage: make html | clean'\nhtml:\n\t@echo building\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spear.events.names import Verdict
+from spear.evidence.assess import CommandFacts, assess_command
 from spear.evidence.kinds import CheckKind, CheckStatus
 from spear.evidence.marking import MARK, mark
 from spear.evidence.reasons import ReasonCode
@@ -139,6 +140,10 @@ FAILURES = [
     "make test | tail -1; exit ${PIPESTATUS[0]}",
     "bash -c 'make test'",
     "make test; exit $?",
+    "make test || true",
+    "make test | cat; true",
+    "ls /nowhere; make test; true",
+    "grep -q ring src/ring.c && make test",
 ]
 
 
@@ -311,6 +316,40 @@ def test_a_crash_of_a_test_program_is_a_failure(fixed):
     fixed.setup("tests/crash.sh", "#!/bin/sh\nkill -SEGV $$\n", 0o755)
     check = fixed.run("./tests/crash.sh")
     assert check.results[0].status is CheckStatus.FAILED
+
+
+def test_a_look_that_finds_nothing_is_no_failure(fixed):
+    fixed.run("make test")
+    fixed.run("ls no_such_file; test -f nothing")
+    assert fixed.verdict("The tests pass.").verdict is Verdict.VERIFIED
+
+
+def test_a_failed_clean_is_no_failure_of_the_source(broken):
+    broken.run("make clean && make test")
+    broken.edit("src/ring.c", "size + 1", "size + 2")
+    check = broken.run("make clean && make test")
+    assert {result.status for result in check.results} == {CheckStatus.FAILED}
+    assert "`make clean`" not in "".join(reason.text for reason in broken.verdict("Changed.").reasons)
+
+
+def test_a_directory_that_is_not_there_proves_nothing(fixed):
+    check = fixed.run("cd nowhere && make test")
+    assert check.results[0].status is CheckStatus.INCONCLUSIVE
+
+
+def test_a_failure_is_not_taken_for_a_missing_program_because_its_output_names_one(fixed):
+    fixed.setup("tests/run.sh", "#!/bin/bash\nfrobnicate\nexit 3\n", 0o755)
+    check = fixed.run("./tests/run.sh")
+    assert check.results[0].status is CheckStatus.FAILED
+
+
+def test_a_program_ended_by_its_own_signal_failed(parser, fixed):
+    fixed.setup("tests/run.sh", "", 0o755)
+    script = parser.parse("./tests/run.sh")
+    for signal, status in ((11, CheckStatus.FAILED), (9, CheckStatus.INCONCLUSIVE)):
+        facts = CommandFacts(None, "", signal=signal)
+        check = assess_command(script, facts, fixed.facts(), fixed.ledger, fixed.ledger)
+        assert check.results[0].status is status
 
 
 def test_a_runner_that_is_not_there_proves_nothing(fixed):

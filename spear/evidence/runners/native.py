@@ -149,7 +149,7 @@ def tap(text: str) -> Iterator[Summary]:
     """TAP with its plan, and prove's two closing lines."""
     plan = _TAP_PLAN.search(text)
     lines = list(_TAP_LINE.finditer(text)) if plan is not None else []
-    if plan is not None:
+    if plan is not None and (lines or plan["total"] == "0"):
         total = int(plan["total"])
         directive = [re.search(r"#\s*(skip|todo)", match["rest"], re.IGNORECASE) is not None for match in lines]
         skipped = sum(directive)

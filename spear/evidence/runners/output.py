@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from spear.evidence.runners import javascript, managed, native, python
 from spear.evidence.runners.summary import Summary
@@ -87,7 +87,8 @@ def prints_help(output: str) -> bool:
 _NOT_STARTED: tuple[re.Pattern[str], ...] = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^(?:.*: )?(?:line \d+: )?[\w./+-]+: command not found$",
+        r"^make(?:\[\d+\])?: \*\*\* \[[^\]]*\] Error 127$",
+        r"^(?:bash|sh): (?:line )?\d+: cd: .*: (?:No such file or directory|Not a directory)$",
         r"^.*No module named '?(?:pytest|unittest2|tox|nox|mypy|ruff|flake8|pylint|black|coverage|build|hatch)'?$",
         r"^make(?:\[\d+\])?: \*\*\* No rule to make target .*(?<!needed by)\.  ?Stop\.$",
         r"^make(?:\[\d+\])?: \*\*\* No targets specified and no makefile found\.  Stop\.$",
@@ -97,13 +98,34 @@ _NOT_STARTED: tuple[re.Pattern[str], ...] = tuple(
         r"^error: no such (?:command|subcommand): ",
         r"^ERROR: (?:file or directory not found: |usage: )",
         r"^No test specified|^Error: no test specified",
-        r"^sh: \d+: [\w./+-]+: not found$",
         r"^ninja: error: loading 'build\.ninja': No such file or directory$",
         r"^error: could not find `Cargo\.toml`",
         r"^go: go\.mod file not found",
-        r"^(?:Error: )?.* is not a directory$",
     )
 )
+
+
+_BUILD_FAILED: Mapping[str, re.Pattern[str]] = {
+    "make": re.compile(r"^\S*make(?:\[\d+\])?: \*\*\* \[[^\]]*\] Error (?!127)\d+", re.MULTILINE),
+    "ninja": re.compile(r"^ninja: build stopped: (?:subcommand failed|error)", re.MULTILINE),
+    "cmake": re.compile(
+        r"^ninja: build stopped: subcommand failed|^\S*make(?:\[\d+\])?: \*\*\* \[[^\]]*\] Error \d+", re.MULTILINE
+    ),
+    "cargo": re.compile(r"^error: could not compile `|^error\[E\d{4}\]: |^error: test failed, to rerun", re.MULTILINE),
+    "mvn": re.compile(r"^\[INFO\] BUILD FAILURE$", re.MULTILINE),
+    "mvnw": re.compile(r"^\[INFO\] BUILD FAILURE$", re.MULTILINE),
+    "gradle": re.compile(r"^(?:FAILURE: Build failed with an exception\.|BUILD FAILED in )", re.MULTILINE),
+    "gradlew": re.compile(r"^(?:FAILURE: Build failed with an exception\.|BUILD FAILED in )", re.MULTILINE),
+    "dotnet": re.compile(r"^Build FAILED\.$", re.MULTILINE),
+    "tsc": re.compile(r"^\S+\(\d+,\d+\): error TS\d+: ", re.MULTILINE),
+    "compiler": re.compile(r"^[^:\n]+:\d+:\d+: (?:fatal )?error: ", re.MULTILINE),
+}
+
+
+def says_it_failed(tool: str, output: str) -> bool:
+    """Whether a build tool's own closing words say that it failed. Nothing it prints is ever taken for a pass."""
+    pattern = _BUILD_FAILED.get(tool)
+    return pattern is not None and pattern.search(output[-READ_LIMIT:]) is not None
 
 
 def could_not_start(output: str) -> bool:
