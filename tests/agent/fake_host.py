@@ -68,9 +68,7 @@ class FakeHost:
             return self.command
         argv, cwd = ["bash", "-c", command], self.root / (workdir or "")
         done = subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
-        return seam.CommandResult(
-            (done.stdout + done.stderr).decode(errors="replace"), done.returncode, str(cwd), 0.0
-        )
+        return seam.CommandResult((done.stdout + done.stderr).decode(errors="replace"), done.returncode, str(cwd), 0.0)
 
     def after_tool(self, request: ToolRequest, result: ToolResult) -> seam.AfterTool:
         self.log.append((request, result))
