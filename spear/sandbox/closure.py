@@ -123,6 +123,9 @@ def _spellings(root: Path, name: str) -> Iterable[str]:
     if not relative or ".." in relative.split("/"):
         return
     yield relative
+    _, mode = _walk(root, relative)
+    if mode is not None:
+        return
     real = os.path.realpath(root / relative)
     if real.startswith(f"{root}/") and real != str(root / relative):
         yield real[len(str(root)) + 1 :]

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from spear.sandbox import supervisor
+from spear.sandbox.limits import Group
+from spear.sandbox.network import Namespace
 
 HELLO_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 5.0
@@ -26,38 +28,93 @@ class SupervisorLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """One overlay to mount: three existing host directories; `work` is empty and beside `upper`."""
+    """One overlay to mount: two existing host directories."""
 
     lower: Path
     upper: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One command for the supervisor. `walk` are (overlay index, relative path) of mount destinations to look at again
+    right before; `stage` are (slot, path) to bind for a user who cannot reach them; `network` a namespace's name.
+    """
+
+    overlays: tuple[Overlay, ...]
+    walk: tuple[tuple[int, str], ...]
+    command: tuple[str, ...]
+    network: str = ""
+    stage: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a supervisor is started with. `work` is an empty directory on the file system of every upper layer;
+    `report` the file the shell reports into where the supervisor has no namespace to keep one in memory. `identity` is
+    the user commands run as when that is not the supervisor's own; `blame_commands` is set where memory is bounded.
+    `caches` are (lower, upper, work) of overlays that last as long as the supervisor.
+    """
+
+    bwrap: str
+    filter_program: bytes
+    open_files: int
     work: Path
+    report: Path
+    identity: tuple[int, int] | None = None
+    blame_commands: bool = False
+    caches: tuple[tuple[str, str, str], ...] = ()
+
+    def encoded(self) -> str:
+        """As the supervisor reads it."""
+        return json.dumps({
+            "bwrap": self.bwrap, "seccomp": self.filter_program.hex(), "open_files": self.open_files,
+            "work": str(self.work), "report": str(self.report),
+            "identity": self.identity, "blame_commands": self.blame_commands,
+            "caches": self.caches,
+        })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a supervisor says of itself: whether it can mount overlays, or why not; where the shell reports."""
+
+    overlay: bool
+    reason: str
+    report: str
+    caches: tuple[str, ...]
+    report_descriptor: int
 
 
 class Launcher:
     """Starts at once, in the background; `ready` waits for it. One command at a time; `close` is final."""
 
-    def __init__(self, bwrap: str, filter_program: bytes, open_files: int, wrapper: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Settings, group: Group) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        settings = json.dumps({"bwrap": bwrap, "seccomp": filter_program.hex(), "open_files": open_files})
         with theirs:
             # A session of its own: Ctrl-C at the terminal is the host's to handle. No environment: nothing to leak.
             self._process = subprocess.Popen(
-                [*wrapper, sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(theirs.fileno()),
-                 str(os.getpid()), settings],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={},
+                [*group.wrapper, sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(theirs.fileno()),
+                 str(os.getpid()), settings.encoded()],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=dict(group.environment or {}),
                 pass_fds=[theirs.fileno()], start_new_session=True,
             )  # fmt: skip
         self._channel = ours
-        self._hello: dict[str, Any] | None = None
+        self._hello: Hello | None = None
+        group.adopt(self._process.pid)
 
-    def ready(self) -> dict[str, Any]:
-        """What it said of itself: `overlay`, and the `reason` when there is none. Raises SupervisorLost."""
+    def ready(self) -> Hello:
+        """Wait until it is there. Raises SupervisorLost."""
         if self._hello is None:
             self._channel.settimeout(HELLO_TIMEOUT_S)
             try:
-                self._hello = self.reply()
-            except TimeoutError as error:
-                raise SupervisorLost("it did not answer") from error
+                message, descriptors, _, _ = socket.recv_fds(self._channel, REPLY_BYTES, 1)
+            except OSError as error:
+                raise SupervisorLost(str(error)) from error
+            if not message:
+                raise SupervisorLost(f"status {self._process.wait()}")
+            os.set_inheritable(descriptors[0], False)
+            self._hello = Hello(**json.loads(message), report_descriptor=descriptors[0])
             self._channel.settimeout(None)
         return self._hello
 
@@ -65,19 +122,44 @@ class Launcher:
         """Readable when `reply` will not block."""
         return self._channel.fileno()
 
-    def launch(
-        self,
-        overlays: Sequence[Overlay],
-        walk: Sequence[tuple[int, str]],
-        command: Sequence[str],
-        descriptors: Sequence[int],
-    ) -> None:
+    def launch(self, start: Start, descriptors: Sequence[int]) -> None:
         """Start a command; `descriptors` are output, bwrap's arguments and script. Raises SupervisorLost."""
-        request = {
-            "overlays": [{"lower": str(o.lower), "upper": str(o.upper), "work": str(o.work)} for o in overlays],
-            "walk": walk,
-            "command": command,
-        }
+        self._send(
+            {
+                "overlays": [{"lower": str(layer.lower), "upper": str(layer.upper)} for layer in start.overlays],
+                "walk": start.walk,
+                "command": start.command,
+                "network": start.network,
+                "stage": start.stage,
+            },
+            descriptors,
+        )
+
+    def make_network(self) -> Namespace:
+        """The session's namespace for a user-mode stack; the caller closes its descriptors. Raises SupervisorLost."""
+        network, user = self._ask({"network": "full"})
+        return Namespace(network, user)
+
+    def network_is_up(self) -> bool:
+        """Whether the stack has configured it; from then on link-local addresses are unreachable there."""
+        self._send({"network": "up"}, [])
+        return bool(self.reply().get("up"))
+
+    def listen(self, port: int) -> int:
+        """A listening socket on 127.0.0.1:`port` of the namespace of commands with a list of hosts."""
+        return self._ask({"network": "listed", "port": port})[0]
+
+    def _ask(self, request: dict[str, Any]) -> list[int]:
+        self._send(request, [])
+        message, descriptors, _, _ = socket.recv_fds(self._channel, REPLY_BYTES, 2)
+        answer = json.loads(message) if message else {"error": "no answer"}
+        if "error" in answer:
+            raise SupervisorLost(str(answer["error"]))
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        return descriptors
+
+    def _send(self, request: dict[str, Any], descriptors: Sequence[int]) -> None:
         try:
             socket.send_fds(self._channel, [json.dumps(request).encode()], list(descriptors))
         except OSError as error:
@@ -102,6 +184,9 @@ class Launcher:
     def close(self) -> None:
         """End it, and the command it may be running."""
         self._channel.close()
+        if self._hello is not None:
+            os.close(self._hello.report_descriptor)
+            self._hello = None
         try:
             self._process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:

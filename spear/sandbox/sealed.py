@@ -72,6 +72,10 @@ class Directories:
     def caches(self) -> Path:
         return self.root / "caches"
 
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
 
 def prepare(root: Path, uid: int, gid: int) -> Directories:
     """Make the session's directories, owned by the user commands run as. Raises OSError."""
@@ -83,6 +87,7 @@ def prepare(root: Path, uid: int, gid: int) -> Directories:
         path.chmod(mode)
     with directories.report.open("wb"):
         os.chown(directories.report, uid, gid)
+    directories.work.mkdir(exist_ok=True)
     _make_etc(directories.etc, uid, gid)
     return directories
 
@@ -100,7 +105,10 @@ def prepare_network(directories: Directories, uid: int, gid: int, resolver: str)
 
 def remove(directories: Directories) -> None:
     """Throw the session's private trees away, whatever permissions the commands left in them."""
-    for path in (directories.tmp, directories.home, directories.etc, directories.etc_network, directories.caches):
+    for path in (
+        directories.tmp, directories.home, directories.etc, directories.etc_network, directories.caches,
+        directories.work,
+    ):  # fmt: skip
         _remove_tree(path)
     with contextlib.suppress(OSError):
         directories.nothing.rmdir()

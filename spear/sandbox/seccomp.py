@@ -48,8 +48,8 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType({
     "x86_64": Architecture(0xC000003E, MappingProxyType({
         **_MODERN, "ioctl": 16, "socket": 41, "clone": 56, "ptrace": 101, "syslog": 103, "pivot_root": 155,
         "chroot": 161, "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166, "swapon": 167, "swapoff": 168,
-        "reboot": 169, "init_module": 175, "delete_module": 176, "quotactl": 179, "clock_settime": 227, "kexec_load": 246,
-        "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
+        "reboot": 169, "init_module": 175, "delete_module": 176, "quotactl": 179, "clock_settime": 227, 
+        "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
         "open_by_handle_at": 304, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312,
         "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
     }), x32=True),

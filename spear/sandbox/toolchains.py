@@ -76,7 +76,9 @@ def _prefixes(directory: Path, home: Path, variables: dict[str, str]) -> Iterabl
     real = directory.resolve()
     yield directory, real
     for place in dict.fromkeys((directory, real)):
-        yield from _managed(place, home, variables)
+        # HOME may be a throw-away one while PATH still names the tools of the real home: any ancestor may be it.
+        for base in dict.fromkeys((home, *place.parents)):
+            yield from _managed(place, base, variables)
         for prefix in SHARED_PREFIXES:
             if place.is_relative_to(prefix):
                 parts = place.relative_to(prefix).parts
