@@ -115,6 +115,7 @@ class CheckpointStore:
                         unused.add(sha)
                         kept -= sizes[sha]
             if perform:
+                self.blobs.sweep()
                 for journal in gone:
                     self.forget(journal)
                 for sha in unused:

@@ -104,8 +104,10 @@ def _put_back(tree: Beneath, blobs: BlobStore, change: Restore) -> None:
 
 
 def _write(tree: Beneath, blobs: BlobStore, path: str, now: PathState, target: PathState) -> None:
-    tree.make_parents(path)
-    with tree.parent(path) as (directory, name), PendingFile(directory, 0o600) as pending:
+    if now.kind is NodeKind.ABSENT:
+        tree.make_parents(path)
+    # Named: many files at once, where the nameless kind is slow; a kill's leftovers are swept by the next undo.
+    with tree.parent(path) as (directory, name), PendingFile(directory, 0o600, nameless=False) as pending:
         blobs.copy_to(target.sha256, pending.fd)
         with contextlib.suppress(FileNotFoundError, PermissionError):
             owner = os.stat(name, dir_fd=directory, follow_symlinks=False)

@@ -75,19 +75,20 @@ class _Reader:
         self._tree = tree
         self._started_ns = started_ns
 
-    def directory(self, relative: str) -> Iterator[UpperEntry]:
+    def directory(self, relative: str, *, within_opaque: bool = False) -> Iterator[UpperEntry]:
+        """The changes in one directory. Below an opaque one everything is new, marked or not."""
         fd = self._above.open(relative, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with os.scandir(fd) as scan:
                 names = [entry.name for entry in scan]
-            opaque = _opaque(fd, relative)
+            opaque = _opaque(fd, relative) or within_opaque
         finally:
             os.close(fd)
         if opaque:
             yield from self._replaced_git(relative)
             yield from self._hidden(relative, set(names))
         for name in names:
-            yield from self._entry(name if relative == "." else f"{relative}/{name}")
+            yield from self._entry(name if relative == "." else f"{relative}/{name}", opaque)
 
     def _replaced_git(self, path: str) -> Iterator[UpperEntry]:
         """A git directory that was removed and made anew: reported as a directory in the place of a directory."""
@@ -95,7 +96,7 @@ class _Reader:
         if git_part(path) in ("", "objects", "refs") and below is not None and stat.S_ISDIR(below.st_mode):
             yield self._change(path, ChangeKind.DIRECTORY, PathState(NodeKind.DIRECTORY, _plain(below.st_mode)), below)
 
-    def _entry(self, path: str) -> Iterator[UpperEntry]:
+    def _entry(self, path: str, within_opaque: bool) -> Iterator[UpperEntry]:
         found = self._above.lstat(path)
         if found is None:
             return
@@ -106,6 +107,7 @@ class _Reader:
             return
         if stat.S_ISDIR(mode):
             yield from self._directory_entry(path, PathState(NodeKind.DIRECTORY, _plain(mode, keep=stat.S_ISGID)))
+            yield from self.directory(path, within_opaque=within_opaque)
             return
         below = self._tree.lstat(path)
         if below is not None and stat.S_ISDIR(below.st_mode):
@@ -158,7 +160,6 @@ class _Reader:
             yield self._change(path, ChangeKind.DIRECTORY, after, below)
         elif _plain(below.st_mode) != _plain(after.mode):
             yield self._change(path, ChangeKind.MODE, after, below)
-        yield from self.directory(path)
 
     def _deleted(self, path: str) -> Iterator[UpperEntry]:
         below = self._tree.lstat(path)

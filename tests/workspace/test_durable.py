@@ -2,10 +2,14 @@
 
 import hashlib
 import os
+import pwd
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,20 +32,24 @@ def names(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*")}
 
 
-def as_tester(code: str, cwd: Path) -> str:
-    """Standard output of `code` run by the unprivileged user (by ourselves when we are not root)."""
-    identity = {"user": "tester", "group": "tester", "extra_groups": []} if os.geteuid() == 0 else {}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=cwd,
-        env={"PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        **identity,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def as_tester(act: Callable[[], str]) -> str:
+    """What `act` says when it runs as the unprivileged user `tester` (as ourselves when we are not root)."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                user = pwd.getpwnam("tester")
+                os.setgroups([])
+                os.setgid(user.pw_gid)
+                os.setuid(user.pw_uid)
+            os.write(writer, act().encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as pipe:
+        return pipe.read()
 
 
 def test_a_creation_makes_its_parents_and_reports_them(root):
@@ -162,23 +170,24 @@ def test_deleting_removes_a_link_and_never_its_target(root, outside):
     assert DurableWriter().delete(root, "src").code is WriteCode.IS_DIRECTORY
 
 
-def test_permission_denied_is_named_with_the_path_asked_for(tmp_path):
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents:
-        if parent.owner() == "root" and str(parent).startswith("/tmp/"):
-            parent.chmod(0o755)
-    tree = tmp_path / "tree"
+@pytest.fixture
+def public_path():
+    """A directory that the unprivileged user can enter."""
+    path = Path(tempfile.mkdtemp(dir="/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+def test_permission_denied_is_named_with_the_path_asked_for(public_path):
+    tree = public_path / "tree"
     tree.mkdir()
     (tree / "locked").mkdir(mode=0o755)
     (tree / "locked/a").write_text("x")
     tree.chmod(0o755)
     if os.geteuid() != 0:
         (tree / "locked").chmod(0o555)
-    out = as_tester(
-        "from pathlib import Path; from spear.workspace.durable import DurableWriter;"
-        "print(DurableWriter().write(Path('.').resolve(), 'locked/b', b'x', None, shown='locked/b'))",
-        tree,
-    )
+    out = as_tester(lambda: str(write(tree, "locked/b", b"x")))
     assert "permission_denied" in out
     assert "'locked/b'" in out
     assert names(tree) == {"locked", "locked/a"}

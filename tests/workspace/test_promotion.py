@@ -102,6 +102,14 @@ def test_touching_and_rewriting_the_same_bytes_is_no_change(root, overlaid):
     assert read_upper(upper, root) == ()
 
 
+def test_everything_below_a_directory_that_was_made_anew_is_new(root, overlaid):
+    (root / "src/deep").mkdir()
+    (root / "src/deep/old").write_text("x")
+    upper = overlaid(root, "rm -rf src; mkdir -p src/deep; echo y > src/deep/new")
+    promote(read_upper(upper, root), upper, root, everything)
+    assert set(picture(root)) == {"README.md", "src", "src/deep", "src/deep/new"}
+
+
 def test_what_is_not_accepted_stays_as_it_was(root, overlaid):
     before = picture(root)
     upper = overlaid(root, "echo x > src/ring.c; rm README.md; mkdir d; echo y > d/f; rm -rf src/none")
