@@ -1,15 +1,20 @@
-"""The end of a turn as one block: verdict, reasons, files, checks, time, tokens (spec 8.2). Plain text."""
+"""The end of a turn as one block: verdict, reasons, files, checks, time, tokens (spec 8.2)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from spear.cli.display.filtering import clean, one_line
+from spear.cli.display.palette import PLAIN, Palette, Style
 from spear.events.names import Stop, Verdict
 from spear.events.turn import TurnResult
 
 _WORTH_SHOWING = 12
+_OF_VERDICT = {Verdict.VERIFIED: Style.OK, Verdict.UNVERIFIED: Style.BAD, Verdict.NO_CHANGE: Style.TITLE}
+_OF_STATUS = {"passed": Style.OK, "failed": Style.BAD, "error": Style.BAD}
 
 
-def end_block(result: TurnResult, lines: dict[str, tuple[int, int]] | None = None) -> str:
+def end_block(result: TurnResult, lines: Mapping[str, tuple[int, int]] | None = None, palette: Palette = PLAIN) -> str:
     """The block for a finished turn; "" for a plain answer that changed nothing and stopped normally.
 
     `lines` gives added and removed lines of a changed file where they are known.
@@ -17,27 +22,57 @@ def end_block(result: TurnResult, lines: dict[str, tuple[int, int]] | None = Non
     plain_answer = result.verdict is Verdict.NO_CHANGE and result.stop.reason is Stop.ANSWERED
     if plain_answer and not result.refusals:
         return ""
-    rows = [result.verdict.value]
+    rows = [palette.paint(_OF_VERDICT[result.verdict], result.verdict.value)]
     if result.stop.reason is not Stop.ANSWERED:
         rows[0] += f" · stopped: {result.stop.reason.value.replace('_', ' ')}"
         if result.stop.detail:
             rows.append(f"  {one_line(result.stop.detail, 160)}")
     rows += [f"  {clean(reason.text)}" for reason in result.reasons]
+    rows += _files(result, lines or {}, palette)
+    rows += _checks(result, palette)
+    rows += _refusals(result, palette)
+    rows.append(palette.paint(Style.MUTED, f"  {spent(result)}"))
+    return "\n".join(rows)
+
+
+def spent(result: TurnResult) -> str:
+    """Time, rounds and tokens of a turn, one line."""
+    tokens = f"{result.usage.input_tokens + result.usage.output_tokens:,}".replace(",", " ")
+    rounds = "1 round" if result.rounds == 1 else f"{result.rounds} rounds"
+    return f"{result.duration_s:.1f} s · {rounds} · {tokens} tokens"
+
+
+def _files(result: TurnResult, lines: Mapping[str, tuple[int, int]], palette: Palette) -> list[str]:
+    rows = []
     for changed in result.changed_files[:_WORTH_SHOWING]:
-        count = (lines or {}).get(changed.path)
-        delta = f"  +{count[0]} −{count[1]}" if count else ""
+        delta = ""
+        if count := lines.get(changed.path):
+            added = palette.paint(Style.ADDED, f"+{count[0]}")
+            delta = f"  {added} {palette.paint(Style.REMOVED, f'−{count[1]}')}"
         rows.append(f"  {changed.change:<9} {clean(changed.path)}{delta}")
     if len(result.changed_files) > _WORTH_SHOWING:
         rows.append(f"  … and {len(result.changed_files) - _WORTH_SHOWING} more files")
-    for check in result.checks[-_WORTH_SHOWING:]:
-        rows.append(f"  {check.status:<9} {one_line(check.command, 70)} (epoch {check.epoch})")
-    for step in result.validation:
-        rows.append(
-            f"  {step.status.lower():<9} {one_line(step.command, 70)} ({step.origin} {step.kind}, epoch {step.epoch})"
-        )
+    return rows
+
+
+def _checks(result: TurnResult, palette: Palette) -> list[str]:
+    seen: list[tuple[str, str, str]] = [
+        (check.status, check.command, f"epoch {check.epoch}") for check in result.checks[-_WORTH_SHOWING:]
+    ]
+    seen += [
+        (step.status.lower().replace("_", " "), step.command, f"{step.origin} {step.kind}, epoch {step.epoch}")
+        for step in result.validation
+    ]
+    return [
+        f"  {palette.paint(_OF_STATUS.get(status, Style.WARN), f'{status:<9}')} {one_line(command, 70)} ({where})"
+        for status, command, where in seen
+    ]
+
+
+def _refusals(result: TurnResult, palette: Palette) -> list[str]:
+    rows = []
     for refusal in result.refusals[:_WORTH_SHOWING]:
         times = f" ×{refusal.count}" if refusal.count > 1 else ""
-        rows.append(f"  refused   {one_line(refusal.target, 60)} — {one_line(refusal.reason, 80)}{times}")
-    tokens = result.usage.input_tokens + result.usage.output_tokens
-    rows.append(f"  {result.duration_s:.1f} s · {result.rounds} rounds · {tokens:,} tokens".replace(",", " "))
-    return "\n".join(rows)
+        what = f"{one_line(refusal.target, 60)} — {one_line(refusal.reason, 80)}{times}"
+        rows.append(f"  {palette.paint(Style.WARN, 'refused  ')} {what}")
+    return rows

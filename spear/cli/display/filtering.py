@@ -16,7 +16,7 @@ _SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]"  # two-character sequences
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_HIDDEN = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u061c]")
+_HIDDEN = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2028\u2029\u2060-\u2069\ufeff\u061c\U000e0000-\U000e007f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -25,11 +25,20 @@ def clean(text: str) -> str:
     text = text.replace("\r\n", "\n")
     text = _SEQUENCE.sub("", text)
     text = _CONTROL.sub("", text)
-    text = _SURROGATE.sub("\ufffd", text)
-    return _HIDDEN.sub(lambda m: f"<U+{ord(m.group()):04X}>", text)
+    return _named(text)
+
+
+def escaped(text: str) -> str:
+    """`text` with every control written out (`\\x1b`): for a person who judges what will happen."""
+    return _named(_CONTROL.sub(lambda m: f"\\x{ord(m.group()):02x}", text))
 
 
 def one_line(text: str, width: int = 100) -> str:
     """`text` on one line of at most `width` characters."""
     flat = " ".join(clean(text).split())
     return flat if len(flat) <= width else flat[: max(1, width - 1)] + "…"
+
+
+def _named(text: str) -> str:
+    text = _SURROGATE.sub("\ufffd", text)
+    return _HIDDEN.sub(lambda m: f"<U+{ord(m.group()):04X}>", text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spear.cli.display.filtering import one_line
+from spear.cli.display.palette import PLAIN, Palette, Style
 
 _VERBS = {
     "read_file": "Read",
@@ -23,9 +24,17 @@ _MARKS = {
     "timeout": "timed out",
     "cancelled": "stopped",
 }
+_STYLES = {
+    "ok": Style.OK,
+    "answered": Style.OK,
+    "failed": Style.BAD,
+    "refused": Style.WARN,
+    "timeout": Style.BAD,
+    "cancelled": Style.WARN,
+}
 
 
-def called(data: Mapping[str, Any], width: int = 100) -> str:
+def called(data: Mapping[str, Any], width: int = 100, palette: Palette = PLAIN) -> str:
     """The line of a call that begins, from a `tool_called` event."""
     tool = str(data.get("tool", ""))
     arguments = data.get("arguments") or {}
@@ -35,19 +44,21 @@ def called(data: Mapping[str, Any], width: int = 100) -> str:
         subject = f"{arguments.get('pattern', '')} in {arguments.get('path') or '.'}"
     else:
         subject = str(arguments.get("path", ""))
-    return one_line(f"{_VERBS.get(tool, tool)} {subject}", width)
+    verb = one_line(_VERBS.get(tool, tool), 30)
+    return f"{palette.paint(Style.TITLE, verb)} {one_line(subject, max(10, width - len(verb) - 1))}".rstrip()
 
 
-def finished(data: Mapping[str, Any]) -> str:
+def finished(data: Mapping[str, Any], palette: Palette = PLAIN) -> str:
     """What is added to the line when the call has ended, from a `tool_finished` or `tool_refused` event."""
     parts: list[str] = []
     if "added" in data:
-        parts.append(f"+{data['added']} −{data['removed']}")
+        parts.append(palette.paint(Style.ADDED, f"+{data['added']}"))
+        parts.append(palette.paint(Style.REMOVED, f"−{data['removed']}"))
     if isinstance(data.get("duration_s"), int | float) and data["duration_s"] >= 0.1:
-        parts.append(f"{data['duration_s']:.1f} s")
+        parts.append(palette.paint(Style.MUTED, f"{data['duration_s']:.1f} s"))
     outcome = str(data.get("outcome", ""))
-    mark = _MARKS.get(outcome, outcome)
+    mark = _MARKS.get(outcome, one_line(outcome, 30))
     if outcome == "refused" and data.get("reason"):
         mark = f"refused: {one_line(str(data['reason']), 80)}"
-    parts.append(mark)
+    parts.append(palette.paint(_STYLES.get(outcome, Style.MUTED), mark))
     return " ".join(parts)

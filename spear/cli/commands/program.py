@@ -1,0 +1,86 @@
+"""`/mode`, `/status`, `/help` (spec 8.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from spear.cli.commands.registry import COMMANDS, OPERATOR_TOOLS, Group, Unknown, resolve
+from spear.cli.display.palette import Palette, Style
+from spear.cli.repl.keys import KEYS
+from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO
+from spear.errors import UsageError
+from spear.events.names import Mode
+
+Available = Callable[[str], bool]
+
+
+def handlers(app: ChatApplication, available: Available) -> Mapping[str, CommandHandler]:
+    """The handlers of this family. `available` tells whether a command has an engine in this build."""
+    return {
+        "mode": lambda words, _: mode(app, words),
+        "status": lambda _, io: status(app),
+        "help": lambda words, io: help_(words, io, available),
+    }
+
+
+def mode(app: ChatApplication, words: str) -> str:
+    """`/mode [safe|ask|auto]`."""
+    if not words:
+        return f"mode {app.mode.value}; /mode safe, /mode ask or /mode auto changes it"
+    try:
+        wanted = Mode(words.lower())
+    except ValueError as error:
+        raise UsageError(f"there is no mode {words}", hint="/mode safe | ask | auto") from error
+    app.set_mode(wanted)
+    unasked = "; changes and commands now run without asking" if wanted is Mode.AUTO else ""
+    return f"mode {wanted.value}{unasked}"
+
+
+def status(app: ChatApplication) -> str:
+    """`/status`."""
+    last = "none yet" if app.last is None else f"turn {app.last.result.turn}, {app.last.result.verdict.value}"
+    rows = (
+        ("session", app.session),
+        ("workspace", str(app.roots.primary)),
+        ("other roots", ", ".join(app.roots.others) or "none"),
+        ("mode", app.mode.value),
+        ("model", f"{app.model_label} at {app.backend_label}"),
+        ("context", f"{app.context_window} tokens"),
+        ("standard", app.standard_label or "none bound"),
+        ("last turn", last),
+    )
+    return "\n".join(f"{label:<12} {text}" for label, text in rows)
+
+
+def help_(words: str, io: CommandIO, available: Available) -> str:
+    """`/help [COMMAND]`."""
+    if words:
+        command = resolve(words.removeprefix("/"))
+        if isinstance(command, Unknown):
+            return command.sentence
+        aliases = f" (also {', '.join('/' + name for name in command.aliases)})" if command.aliases else ""
+        lacking = "" if available(command.name) else f"\nthis build has no engine for it ({command.engine})"
+        return f"{command.usage}{aliases}\n{command.summary}{lacking}"
+    io.show(help_page(io.palette, available))
+    return ""
+
+
+def help_page(palette: Palette, available: Available) -> str:
+    """All commands, tools and keys."""
+    rows: list[str] = []
+    for group in Group:
+        rows.append(palette.paint(Style.ACCENT, group.value))
+        for command in COMMANDS:
+            if command.group is group:
+                lacking = "" if available(command.name) else palette.paint(Style.MUTED, "  (not in this build)")
+                rows.append(f"  {_pair('/' + command.name, command.arguments)} {command.summary}{lacking}")
+    rows.append(palette.paint(Style.ACCENT, "Tools, by your own hand"))
+    rows += [f"  {_pair('!' + name, arguments)} {summary}" for name, arguments, summary in OPERATOR_TOOLS]
+    rows.append(palette.paint(Style.ACCENT, "Keys"))
+    rows += [f"  {key.keys:<31} {key.with_text}; while a turn runs: {key.running}" for key in KEYS]
+    return "\n".join(rows)
+
+
+def _pair(name: str, arguments: str) -> str:
+    whole = f"{name} {arguments}".rstrip()
+    return f"{whole:<31}" if len(whole) <= 31 else f"{whole}\n{'':<33}"

@@ -1,0 +1,53 @@
+"""Long pastes as placeholders: one character in the editor, whole text when submitted (spec 8.2).
+
+A placeholder is one private-use character, so every editing command treats it as one unit; the screen shows it as
+`[Pasted text #1, 42 lines]`.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONG_CHARACTERS = 1000
+LONG_LINES = 15
+
+_FIRST, _LAST = 0xF0000, 0xFFFFD
+_MARK = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class PasteStore:
+    """The long pastes of a session, by placeholder. Texts are kept as they were pasted, line ends made `\\n`."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def take(self, text: str) -> str:
+        """What to insert for a paste: the text itself, or a placeholder for a long one."""
+        text = normal(text)
+        if len(text) <= LONG_CHARACTERS and text.count("\n") < LONG_LINES:
+            return text
+        if len(self._texts) > _LAST - _FIRST:
+            return text
+        mark = chr(_FIRST + len(self._texts))
+        self._texts[mark] = text
+        return mark
+
+    def expand(self, text: str) -> str:
+        """`text` with every known placeholder replaced by what was pasted; done once, never into pasted text."""
+        return _MARK.sub(lambda found: self._texts.get(found[0], found[0]), text)
+
+    def label(self, character: str) -> str:
+        """How a placeholder is shown; "" for any other character."""
+        text = self._texts.get(character)
+        if text is None:
+            return ""
+        number = ord(character) - _FIRST + 1
+        lines = text.count("\n") + 1
+        size = f"{lines} lines" if lines > 1 else f"{len(text)} characters"
+        return f"[Pasted text #{number}, {size}]"
+
+
+def normal(text: str) -> str:
+    """Pasted text as it enters the editor: one kind of line end, no half characters."""
+    return _SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))

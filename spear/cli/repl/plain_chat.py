@@ -1,0 +1,84 @@
+"""The chat in lines: for screen readers, dumb terminals and `--plain` (spec 8.2)."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from spear.cli.commands.table import handlers_of
+from spear.cli.display.palette import PLAIN
+from spear.cli.repl.banner import banner
+from spear.cli.repl.driver import Driver
+from spear.cli.repl.plain_screen import PlainScreen
+from spear.cli.repl.ports import ChatApplication
+
+if TYPE_CHECKING:
+    from spear.cli.repl.opening import Opening
+
+_HANGUP, _TERMINATED = 129, 143
+_WIDE = 200
+
+
+def run_plain(app: ChatApplication, opening: Opening) -> int:
+    """Run the chat; its exit status."""
+    screen = PlainScreen(sys.stdin, sys.stdout)
+    driver = Driver(app, screen, handlers_of(app), opening.defect)
+    screen.show(banner(app, PLAIN, _WIDE))
+    driver.replay(opening.earlier)
+    opening.ready()
+    ended: list[int] = []
+    with _ending(driver, ended), contextlib.suppress(_Ended):
+        while not driver.finished:
+            try:
+                line = screen.read("> ")
+            except KeyboardInterrupt:
+                screen.show("\nCtrl+D or /quit ends the chat")
+                continue
+            if line is None:
+                break
+            opening.history.add(line)
+            driver.begin()
+            with _interruptible(driver):
+                driver.serve(line)
+    return ended[0] if ended else 0
+
+
+class _Ended(BaseException):
+    """Somebody told the process to end while it waited for a line."""
+
+
+@contextlib.contextmanager
+def _ending(driver: Driver, ended: list[int]) -> Iterator[None]:
+    """SIGTERM and SIGHUP stop what runs, and then the chat."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        ended.append(_TERMINATED if number == signal.SIGTERM else _HANGUP)
+        driver.interruption.stop()
+        driver.finished = True
+        if not driver.serving:
+            raise _Ended
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _interruptible(driver: Driver) -> Iterator[None]:
+    """Ctrl+C while something is served stops that instead of the chat."""
+
+    def press(_: int, __: FrameType | None) -> None:
+        driver.interruption.press()
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

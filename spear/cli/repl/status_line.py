@@ -1,0 +1,41 @@
+"""The one row below the input: what may happen, which model, how full the window is; while a turn runs, its figures."""
+
+from __future__ import annotations
+
+from spear.cli.repl.ports import ChatApplication
+from spear.cli.repl.progress import Progress
+
+
+def idle_line(app: ChatApplication, width: int, hint: str = "") -> str:
+    """The row of a chat that waits for its operator."""
+    parts = [app.mode.value, app.model_label]
+    if app.standard_label:
+        parts.append(app.standard_label)
+    if app.last is not None:
+        parts.append(f"last turn {app.last.result.verdict.value.lower().replace('_', ' ')}")
+    return fitted(hint or " · ".join(parts), width)
+
+
+def running_line(app: ChatApplication, progress: Progress, waiting: int, width: int, hint: str = "") -> str:
+    """The row of a turn that runs: elapsed, rounds, tokens, context, what its checks show so far."""
+    window = max(1, app.context_window)
+    rounds = "1 round" if progress.rounds == 1 else f"{progress.rounds} rounds"
+    tokens = f"{progress.tokens:,}".replace(",", " ")
+    context = f"context {100 * progress.context_tokens // window}%"
+    parts = [app.mode.value, f"{progress.elapsed:.0f} s", rounds, f"{tokens} tokens", context, progress.so_far]
+    if waiting:
+        parts.append(f"{waiting} waiting")
+    parts.append(hint or "Ctrl+C stops")
+    return fitted(" · ".join(parts), width)
+
+
+def fitted(text: str, width: int) -> str:
+    """At most `width` cells; the end gives way. The chat's own rows hold only characters one cell wide or less."""
+    from prompt_toolkit.utils import get_cwidth
+
+    if get_cwidth(text) <= width:
+        return text
+    room = max(1, width - 1)
+    while text and get_cwidth(text) > room:
+        text = text[:-1]
+    return text + "…"

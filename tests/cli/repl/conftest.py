@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_HERE = Path(__file__).parent
+
+
+def _load(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(f"repl_{name}", _HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+terminal = _load("terminal")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    place = tmp_path / "ws"
+    place.mkdir()
+    (place / "a.txt").write_text("one\n")
+    return place
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def chat(workspace: Path, state: Path, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Opens chats over the stand-in application, ready for keys."""
+    opened: list[Any] = []
+
+    def start(*flags: str, size: tuple[int, int] = (40, 120), env: dict[str, str] | None = None) -> Any:
+        environment = {
+            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "xterm-256color",
+            "PYTHONPATH": str(_HERE.parents[2]), **(env or {}),
+        }  # fmt: skip
+        opened.append(terminal.stand_in(workspace, state, *flags, env=environment, size=size))
+        opened[-1].wait(r"session +s-0001")
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.kill()
+
+
+@pytest.fixture
+def requests(state: Path) -> Callable[[], list[str]]:
+    """What the application was asked, in order."""
+
+    def read() -> list[str]:
+        file = state / "requests.jsonl"
+        return [json.loads(line)["request"] for line in file.read_text().splitlines()] if file.exists() else []
+
+    return read
