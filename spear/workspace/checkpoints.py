@@ -311,7 +311,11 @@ class CheckpointManager:
 
 
 def _see(tree: Beneath, path: str) -> Seen:
-    state = observe(tree, path)
+    try:
+        state = observe(tree, path)
+    except PermissionError:
+        # What cannot be looked at is nothing the turn left: a conflict, and the rest is restored all the same.
+        return Seen(PathState(NodeKind.SPECIAL))
     if state == ABSENT:
         return Seen(state)
     found = tree.lstat(path)

@@ -298,7 +298,10 @@ def _move(work: _Work, entry: UpperEntry) -> None:
     with work.above.parent(entry.path) as (source, old), work.tree.parent(entry.path) as (target, new):
         fd = os.open(old, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=source)
         try:
-            for attribute in overlay_attributes(fd):
+            attributes = overlay_attributes(fd)
+            if attributes:
+                os.fchmod(fd, 0o600)  # attributes of a file closed to writing cannot be removed
+            for attribute in attributes:
                 os.removexattr(fd, attribute)
             owner = _owner(target, new)
             if os.geteuid() == 0:

@@ -29,8 +29,8 @@ def restore(tree: Beneath, blobs: BlobStore, changes: Sequence[Restore]) -> Rest
     done = Restored()
     outermost_first = sorted(changes, key=lambda change: change.path.count("/"))
     directories = [change for change in outermost_first if change.target.kind is NodeKind.DIRECTORY]
-    for change in directories:
-        if change.now.kind is NodeKind.DIRECTORY:
+    for change in outermost_first:
+        if change.now.kind is NodeKind.DIRECTORY and change.now.mode & 0o700 != 0o700:
             with contextlib.suppress(OSError):  # what cannot be opened up fails below, with its reason
                 tree.chmod(change.path, change.now.mode | 0o700)
     for change in reversed(outermost_first):

@@ -1,7 +1,11 @@
 """A root with a few files in it, outside of which lies something that must never be touched."""
 
 import os
+import pwd
+import shutil
 import subprocess
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,3 +76,38 @@ def overlaid(tmp_path: Path):
         return upper
 
     return run
+
+
+@pytest.fixture
+def as_tester():
+    """Runs a function as the unprivileged user, for what root cannot show; gives what it said."""
+
+    def run(act: Callable[[], str]) -> str:
+        """What `act` says when it runs as the unprivileged user `tester` (as ourselves when we are not root)."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                if os.geteuid() == 0:
+                    user = pwd.getpwnam("tester")
+                    os.setgroups([])
+                    os.setgid(user.pw_gid)
+                    os.setuid(user.pw_uid)
+                os.write(writer, act().encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+        os.waitpid(child, 0)
+        with os.fdopen(reader) as pipe:
+            return pipe.read()
+
+    return run
+
+
+@pytest.fixture
+def public_path():
+    """A directory that the unprivileged user can enter."""
+    path = Path(tempfile.mkdtemp(dir="/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)

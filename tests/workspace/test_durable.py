@@ -2,14 +2,10 @@
 
 import hashlib
 import os
-import pwd
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,26 +26,6 @@ def write(root, relative, content, expected=None, **options):
 
 def names(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*")}
-
-
-def as_tester(act: Callable[[], str]) -> str:
-    """What `act` says when it runs as the unprivileged user `tester` (as ourselves when we are not root)."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            if os.geteuid() == 0:
-                user = pwd.getpwnam("tester")
-                os.setgroups([])
-                os.setgid(user.pw_gid)
-                os.setuid(user.pw_uid)
-            os.write(writer, act().encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    os.waitpid(child, 0)
-    with os.fdopen(reader) as pipe:
-        return pipe.read()
 
 
 def test_a_creation_makes_its_parents_and_reports_them(root):
@@ -170,16 +146,7 @@ def test_deleting_removes_a_link_and_never_its_target(root, outside):
     assert DurableWriter().delete(root, "src").code is WriteCode.IS_DIRECTORY
 
 
-@pytest.fixture
-def public_path():
-    """A directory that the unprivileged user can enter."""
-    path = Path(tempfile.mkdtemp(dir="/tmp"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path)
-
-
-def test_permission_denied_is_named_with_the_path_asked_for(public_path):
+def test_permission_denied_is_named_with_the_path_asked_for(public_path, as_tester):
     tree = public_path / "tree"
     tree.mkdir()
     (tree / "locked").mkdir(mode=0o755)

@@ -392,6 +392,42 @@ def test_a_promoted_command_can_be_undone(rich, overlaid, tmp_path):
     assert (rich / "renamed.txt").read_text() == "moved"
 
 
+def test_an_unprivileged_user_promotes_and_undoes_all_the_same(public_path, as_tester):
+    """Set-id bits are stripped by us here: for root a change of owner already does it."""
+    base = public_path / "base"
+    base.mkdir()
+    base.chmod(0o777)
+
+    def act() -> str:
+        root, upper, work = base / "tree", base / "upper", base / "work"
+        for directory in (root / "src", upper, work):
+            directory.mkdir(parents=True)
+        (root / "src/a").write_text("a")
+        (root / "b").write_text("b")
+        before = picture(root)
+        script = (
+            f"mount -t overlay overlay -o userxattr,lowerdir={root},upperdir={upper},workdir={work} {root} "
+            f"&& cd {root} && cp /bin/true t && chmod 6755 t && rm -rf src && mkdir src && echo x > src/n "
+            "&& echo y > b && chmod 000 b && mkdir shut && echo z > shut/f && chmod 500 shut"
+        )
+        subprocess.run(["unshare", "-Urm", "sh", "-c", script], check=True)
+        manager = CheckpointManager(base / "store")
+        manager.begin("s", 1, root)
+        entries = read_upper(upper, root)
+        manager.protect([e.path for e in entries], {e.path: e.after for e in entries})
+        report = promote(entries, upper, root, everything)
+        manager.record_after([e.path for e in entries], {e.path: e.after for e in report.applied})
+        manager.finish()
+        said = [report.dropped, report.conflicts, oct((root / "t").stat().st_mode), oct((root / "b").stat().st_mode)]
+        said += [sorted(os.listdir(root / "src")), oct((root / "shut").stat().st_mode)]
+        said.append((root / "shut/f").read_text())
+        undone = manager.apply(manager.undo(root))
+        return f"{said} {[c.path for c in undone.conflicts]} {picture(root) == before}"
+
+    expected = "[(), (), '0o100755', '0o100000', ['n'], '0o40500', 'z\\n'] [] True"
+    assert as_tester(act) == expected
+
+
 STEP = st.sampled_from(
     [
         "echo x > {0} 2>/dev/null || true",
