@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,8 @@ class Overlay:
 @dataclass(frozen=True, slots=True)
 class Start:
     """One command for the supervisor. `walk` are (overlay index, relative path) of mount destinations to look at again
-    right before; `stage` are (slot, path) to bind for a user who cannot reach them; `network` a namespace's name.
+    right before; `stage` are (slot, path) to bind for a user who cannot reach them; `network` a namespace's name;
+    `filter` names one of `Settings.filters`.
     """
 
     overlays: tuple[Overlay, ...]
@@ -45,6 +46,7 @@ class Start:
     command: tuple[str, ...]
     network: str = ""
     stage: tuple[tuple[int, str], ...] = ()
+    filter: str = "strict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Settings:
     """
 
     bwrap: str
-    filter_program: bytes
+    filters: Mapping[str, bytes]
     open_files: int
     work: Path
     report: Path
@@ -67,7 +69,8 @@ class Settings:
     def encoded(self) -> str:
         """As the supervisor reads it."""
         return json.dumps({
-            "bwrap": self.bwrap, "seccomp": self.filter_program.hex(), "open_files": self.open_files,
+            "bwrap": self.bwrap, "open_files": self.open_files,
+            "filters": {name: text.hex() for name, text in self.filters.items()},
             "work": str(self.work), "report": str(self.report),
             "identity": self.identity, "blame_commands": self.blame_commands,
             "caches": self.caches,
@@ -131,6 +134,7 @@ class Launcher:
                 "command": start.command,
                 "network": start.network,
                 "stage": start.stage,
+                "filter": start.filter,
             },
             descriptors,
         )

@@ -86,8 +86,9 @@ def attach(namespace: Namespace, is_up: Callable[[], bool], search_path: str = S
 def _pasta(process: str, namespace: Namespace) -> list[str]:
     user = ["--userns", _descriptor(process, namespace.user)] if os.geteuid() else ["--netns-only", "--runas", "0:0"]
     return [
-        "--foreground", "--quiet", "--config-net", "--ns-ifname", "spear0", "--no-map-gw", "--dns-forward", PASTA_RESOLVER,
-        "-t", "none", "-u", "none", "-T", "none", "-U", "none", *user, "--netns", _descriptor(process, namespace.network),
+        "--foreground", "--quiet", "--config-net", "--ns-ifname", "spear0", "--no-map-gw",
+        "--dns-forward", PASTA_RESOLVER, "-t", "none", "-u", "none", "-T", "none", "-U", "none",
+        *user, "--netns", _descriptor(process, namespace.network),
     ]  # fmt: skip
 
 

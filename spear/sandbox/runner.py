@@ -179,8 +179,10 @@ class CommandRunner:
             opened.append(_memory_file("arguments", encode(arguments(plan))))
             opened.append(_memory_file("script", wrap(request.script, self._session.shell[0])))
             start = Start(
-                placement.overlays, placement.walk, tuple(command(plan)), granted.namespace, self._session.stage
-            )
+                placement.overlays, placement.walk, tuple(command(plan)), granted.namespace, self._session.stage,
+                # A socket of the host in a tree that is bound could be connected to; through an overlay it cannot.
+                "sockets" if len(placement.overlays) == len(placement.roots) else "strict",
+            )  # fmt: skip
             launcher.launch(start, opened)
             while opened:
                 os.close(opened.pop())

@@ -1,4 +1,4 @@
-"""The start-up self-test: a real mini sandbox, looked at from inside and outside, and the remedy when it fails (spec 2.7)."""
+"""The start-up self-test: a real mini sandbox looked at from both sides, and the remedy when it fails (spec 2.7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ touch /usr/spear-preflight 2>/dev/null && echo leak=usr
 touch written 2>/dev/null && echo wrote=yes
 tr '\\0' '\\n' </proc/1/environ | grep -c . | sed 's/^/environ=/'
 grep -c ':' /proc/net/dev | sed 's/^/interfaces=/'
-sed -n 's/^NoNewPrivs:[[:space:]]*/privileges=/p; s/^CapEff:[[:space:]]*/capabilities=/p; s/^Seccomp:[[:space:]]*/filter=/p' /proc/self/status
+sed -n 's/^NoNewPrivs:[[:space:]]*/privileges=/p; s/^CapEff:[[:space:]]*/capabilities=/p' /proc/self/status
+sed -n 's/^Seccomp:[[:space:]]*/filter=/p' /proc/self/status
 unshare -Ur true 2>/dev/null && echo leak=userns
 ls -A /root /home/sandbox/.ssh 2>/dev/null | head -1 | sed 's/^/home=/'
 echo done=yes
@@ -74,9 +75,10 @@ def preflight(
 def _try(scratch: Path, program: str, distribution: Mapping[str, str]) -> Preflight:
     tree, writes = scratch / "tree", scratch / "writes"
     tree.mkdir()
+    bus = {name: value for name, value in os.environ.items() if name.startswith(("XDG_", "DBUS_"))}
     runner = CommandRunner(
         scratch / "session", path="/usr/bin:/bin", home=Path("/nonexistent"), bwrap=program,
-        host_environment={MARK: MARK, **{name: value for name, value in os.environ.items() if name.startswith(("XDG_", "DBUS_"))}},
+        host_environment={MARK: MARK, **bus},
     )  # fmt: skip
     try:
         overlay, reason = runner.overlay()

@@ -97,8 +97,10 @@ class Session:
             # A volatile overlay refuses a work directory another one has used.
             shutil.rmtree(layers[1] / "work", ignore_errors=True)
             caches.append((str(lower), str(layers[0]), str(layers[1])))
+        machine = platform.machine()
+        filters = {"strict": program(machine, unix_sockets=False), "sockets": program(machine, unix_sockets=True)}
         settings = Settings(
-            self.bwrap, program(platform.machine(), unix_sockets=True), self.limits.open_files, self.directories.work,
+            self.bwrap, filters, self.limits.open_files, self.directories.work,
             self.directories.report, self.identity, self.group.mechanism is not Mechanism.RLIMIT_ONLY, tuple(caches),
         )  # fmt: skip
         return Launcher(settings, self.group)

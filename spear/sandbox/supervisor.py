@@ -6,7 +6,7 @@ SCM_RIGHTS) and leaves nothing behind: when the socket or the host process goes,
 exits; when it is killed itself, bwrap's --die-with-parent takes the command along (docs/decisions/0004).
 
     host → {"overlays": [{"lower", "upper"}…], "walk": [[slot, relative]…], "command": [word…],
-            "network": "" | "full" | "listed", "stage": [[slot, path]…]}
+            "network": "" | "full" | "listed", "stage": [[slot, path]…], "filter": name}
            with the descriptors output, bwrap's arguments, script
          ← {"code": wait status, "oom": n}  or  {"error": sentence}
     host → {"kill": true}                     while a command runs
@@ -270,7 +270,7 @@ class Supervisor:
         self.channel = channel
         self.host = os.pidfd_open(host)
         self.bwrap = str(settings["bwrap"])
-        self.seccomp = bytes.fromhex(str(settings["seccomp"]))
+        self.filters = {name: bytes.fromhex(text) for name, text in settings["filters"].items()}  # type: ignore[attr-defined]
         self.overlays = Overlays(str(settings["work"]))
         self.networks = Networks()
         self.staged: set[int] = set()
@@ -347,7 +347,7 @@ class Supervisor:
         if joined:
             self.networks.join(joined)
         try:
-            pid = self.spawn(descriptors, request["command"])  # type: ignore[arg-type]
+            pid = self.spawn(descriptors, request["command"], self.filters[str(request["filter"])])  # type: ignore[arg-type]
         finally:
             if joined:
                 self.networks.join("")
@@ -355,14 +355,14 @@ class Supervisor:
         reap_all()
         return {"code": os.waitstatus_to_exitcode(status)}
 
-    def spawn(self, descriptors: list[int], command: list[str]) -> int:
+    def spawn(self, descriptors: list[int], command: list[str], program: bytes) -> int:
         """Start bwrap with nothing of this process but the descriptors named, and an empty environment."""
         out, args, script = descriptors
         seccomp = os.memfd_create("seccomp")
         passed = ((out, 1), (out, 2), (args, ARGS_FD), (script, SCRIPT_FD), (seccomp, SECCOMP_FD))
         words = ["bwrap", "--args", str(ARGS_FD), "--", *command]
         try:
-            os.write(seccomp, self.seccomp)
+            os.write(seccomp, program)
             os.lseek(seccomp, 0, os.SEEK_SET)
             with self.blamed():
                 if self.identity is None:

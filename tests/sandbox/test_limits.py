@@ -1,0 +1,60 @@
+"""Limits of the whole tree, and the mechanism that is chosen."""
+
+from pathlib import Path
+
+from spear.sandbox.limits import Bounds, Mechanism, bounds, cgroup1_group, cgroup2_group, systemd_group
+from spear.sandbox.request import Limits
+
+GIB = 1024**3
+WANTED = Bounds(2 * GIB, 256, None)
+
+
+def test_defaults_follow_the_machine():
+    assert bounds(Limits(), 8 * GIB, 4) == Bounds(2 * GIB, 256, None)
+    assert bounds(Limits(), 64 * GIB, 64) == Bounds(8 * GIB, 768, None)
+    assert bounds(Limits(memory_bytes=5, tasks=7, cpu_quota=0.5), 64 * GIB, 64) == Bounds(5, 7, 0.5)
+
+
+def test_a_memory_hog_is_killed_where_memory_is_bounded_and_the_mechanism_is_always_named(own_host):
+    done = own_host.run(
+        "/usr/bin/python3 -c 'x = bytearray(400 * 1024 * 1024)'; echo $?", limits={"memory_bytes": 100 * 1024 * 1024}
+    )
+    assert done.limits in set(Mechanism)
+    if done.limits != Mechanism.RLIMIT_ONLY:
+        assert "137" in done.output, done
+    assert own_host.run("echo alive").output == "alive\n"
+    own_host.ask({"close": True})
+    for controller in ("memory", "pids"):
+        assert not list(Path("/sys/fs/cgroup", controller).glob(f"**/spear-{own_host.process.pid}-*"))
+
+
+def test_a_fork_bomb_is_bounded(own_host):
+    bomb = "for i in $(seq 300); do sleep 20 & done 2>/dev/null; jobs -p | wc -l"
+    done = own_host.run(bomb, limits={"tasks": 60}, timeout=30.0)
+    if done.limits != Mechanism.RLIMIT_ONLY:
+        assert "300" not in done.output
+    assert own_host.run("echo alive").output == "alive\n"
+
+
+def test_a_systemd_scope_is_asked_for_where_a_manager_answers(tmp_path, monkeypatch):
+    program = tmp_path / "systemd-run"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    host = {"XDG_RUNTIME_DIR": str(tmp_path / "run"), "SECRET": "x"}
+    assert systemd_group(WANTED, host, 1000) is None
+    (tmp_path / "run/systemd").mkdir(parents=True)
+    (tmp_path / "run/systemd/private").touch()
+    group = systemd_group(Bounds(2 * GIB, 256, 1.5), host, 1000)
+    assert group.mechanism is Mechanism.SYSTEMD
+    assert group.wrapper[1:6] == ("--user", "--scope", "--quiet", "--collect", "-p")
+    assert {"MemoryMax=2147483648", "MemorySwapMax=0", "TasksMax=256", "CPUQuota=150%"} <= set(group.wrapper)
+    assert group.wrapper[-1] == "--"
+    assert "SECRET" not in group.environment
+
+
+def test_a_hierarchy_without_the_controllers_is_not_taken_for_one(tmp_path):
+    (tmp_path / "a/b").mkdir(parents=True)
+    assert cgroup2_group(WANTED, "0::/a/b\n", tmp_path, "spear-1-1") is None
+    assert cgroup1_group(WANTED, "4:memory:/\n8:pids:/\n", tmp_path, "spear-1-1") is None
+    assert not list(tmp_path.glob("**/spear-*"))
