@@ -1,10 +1,11 @@
-"""`/mode`, `/status`, `/help` (spec 8.2)."""
+"""`/mode`, `/model`, `/permissions`, `/status`, `/help` (spec 2.1, 8.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from spear.cli.commands.registry import COMMANDS, OPERATOR_TOOLS, Group, Unknown, resolve
+from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Palette, Style
 from spear.cli.repl.keys import KEYS
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO
@@ -18,6 +19,8 @@ def handlers(app: ChatApplication, available: Available) -> Mapping[str, Command
     """The handlers of this family. `available` tells whether a command has an engine in this build."""
     return {
         "mode": lambda words, _: mode(app, words),
+        "model": lambda words, _: model(app, words),
+        "permissions": lambda words, _: permissions(app, words),
         "status": lambda _, io: status(app),
         "help": lambda words, io: help_(words, io, available),
     }
@@ -34,6 +37,27 @@ def mode(app: ChatApplication, words: str) -> str:
     app.set_mode(wanted)
     unasked = "; changes and commands now run without asking" if wanted is Mode.AUTO else ""
     return f"mode {wanted.value}{unasked}"
+
+
+def model(app: ChatApplication, words: str) -> str:
+    """`/model [NAME]`: a backend of the configuration by its name, else a model of the same endpoint."""
+    if words:
+        app.switch_model(words)
+    return f"{app.model_label} at {app.backend_label}"
+
+
+def permissions(app: ChatApplication, words: str) -> str:
+    """`/permissions [revoke N]`."""
+    approvals = app.approvals
+    granted = approvals.store.permissions
+    match words.split():
+        case []:
+            rows = [f"{number:>3}  {clean(permission.shown())}" for number, permission in enumerate(granted, 1)]
+            return "\n".join(rows) or "nothing is approved for good in this session"
+        case ["revoke", number] if number.isdigit() and 1 <= int(number) <= len(granted):
+            approvals.store = approvals.store.revoke(int(number) - 1)
+            return f"revoked: {clean(granted[int(number) - 1].shown())}"
+    raise UsageError(f"/permissions {words} was not understood", hint="/permissions [revoke N]")
 
 
 def status(app: ChatApplication) -> str:

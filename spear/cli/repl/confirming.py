@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from spear.cli.display.diff import bounded, painted_diff
 from spear.cli.display.filtering import escaped, one_line
 from spear.cli.display.palette import Palette, Style
@@ -19,7 +17,7 @@ _WHY = Option("w", "no, and say why", _REASON, entry="Why not (told to the model
 
 def dialog_of(question: Question, palette: Palette, more: str = "Ctrl+O shows all of it") -> Dialog:
     """The dialog for one confirmation: what will happen exactly, and only the answers the host accepts."""
-    body = bounded(painted_text(question, palette), _ROWS, more)
+    body = "\n" + bounded(painted_text(question, palette), _ROWS, more)
     return Dialog(_sentence(question), _options(question), body, escaped(question.text))
 
 
@@ -36,9 +34,9 @@ def reply_of(answer: Answer) -> Reply:
             return Reply(Choice(value))
 
 
-def confirm_with(ask: Callable[[Dialog], Answer], palette: Palette) -> Callable[[Question], Reply]:
-    """A host's `Confirm` that asks through a terminal."""
-    return lambda question: reply_of(ask(dialog_of(question, palette)))
+def edited_line(command: str, palette: Palette) -> str:
+    """The command that runs instead of the one asked about."""
+    return "\n".join(f"{palette.paint(Style.TITLE, '$')} {line}" for line in escaped(command).split("\n"))
 
 
 def painted_text(question: Question, palette: Palette) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Protocol
 
-from spear.cli.commands.registry import OPERATOR_TOOLS, Command, Unknown, resolve
+from spear.cli.commands.registry import Command, Unknown, resolve
 from spear.cli.display.filtering import clean
 from spear.cli.display.markdown import MarkdownRenderer
 from spear.cli.display.palette import Palette, Style
-from spear.cli.repl.confirming import confirm_with
+from spear.cli.repl.confirming import dialog_of, edited_line, reply_of
 from spear.cli.repl.dialog import Dialog
 from spear.cli.repl.interruption import Interruption
-from spear.cli.repl.operator_tools import call_of
+from spear.cli.repl.operator_tools import ToolCall, call_of
 from spear.cli.repl.ports import Answer, ChatApplication, CommandHandler, Option, PastTurn
 from spear.cli.repl.turn_view import Canvas, TurnView
 from spear.errors import SpearError
 from spear.events.names import EventName
 from spear.events.stream import Event, Live, Sink
-from spear.host.confirmation import Confirm
+from spear.host.confirmation import Choice, Confirm, Question, Reply
 
 _COMMAND = re.compile(r"/([A-Za-z?][A-Za-z-]*|)(?:\s+(.*))?", re.S)
 _TOOL = re.compile(r"!\s*([a-z]+)(?:\s+(.*))?", re.S)
@@ -52,6 +53,10 @@ class Screen(Protocol):
 
     def activity(self) -> None:
         """What is going on differs: repaint whole."""
+        ...
+
+    def edit(self, text: str, suffix: str) -> str:
+        """`text` as the operator left it in their editor. Raises UsageError where there is none."""
         ...
 
 
@@ -109,11 +114,11 @@ class Driver:
     def replay(self, turns: Sequence[PastTurn]) -> None:
         """Print earlier turns of a resumed session: request, answer, verdict."""
         for turn in turns:
-            self.screen.show(self.request_line(turn.request))
             rendered = self._renderer.render(turn.answer, self.screen.width())
-            if rendered:
-                self.screen.show(rendered)
-            self.screen.show(self.screen.palette.paint(Style.MUTED, f"  {turn.verdict}\n" if turn.verdict else ""))
+            verdict = self.screen.palette.paint(Style.MUTED, f"  {turn.verdict}") if turn.verdict else ""
+            self.screen.show(
+                "\n\n".join(part for part in ("\n" + self.request_line(turn.request), rendered, verdict) if part)
+            )
 
     def request_line(self, request: str) -> str:
         """An entry as it stays on the screen."""
@@ -157,10 +162,9 @@ class Driver:
             self.screen.show(clean(text).rstrip("\n"))
 
     def _tool(self, name: str, words: str) -> None:
-        tool = call_of(name, words)
+        tool = self._edited(words) if name == "edit" else call_of(name, words)
         if isinstance(tool, str):
-            known = ", ".join(f"!{known}" for known, _, _ in OPERATOR_TOOLS)
-            self._complain(f"{tool}; the tools are {known}")
+            self._complain(clean(tool))
             return
         view = TurnView(Canvas(self.screen.palette, self._renderer, self.screen.width, lambda _: None))
         output = self.app.run_tool(
@@ -173,9 +177,28 @@ class Driver:
         self.last_output = output
         self.screen.show(clean(output).rstrip("\n"))
 
+    def _edited(self, words: str) -> ToolCall | str:
+        """`!edit PATH`: the operator's editor, and what it left as a `write_file`."""
+        path = words.strip().removeprefix("@")
+        if not path:
+            return "!edit needs a path"
+        before = self.app.file_text(path)
+        after = self.screen.edit(before, PurePosixPath(path).suffix)
+        if after == before:
+            return f"{path} was left as it is"
+        return "write_file", {"path": path, "content": after}
+
     def _confirm(self) -> Confirm:
         interruption, screen = self.interruption, self.screen
-        return confirm_with(lambda dialog: screen.ask(dialog, interruption.command_cancelled), screen.palette)
+
+        def confirm(question: Question) -> Reply:
+            answer = screen.ask(dialog_of(question, screen.palette), interruption.command_cancelled)
+            reply = reply_of(answer)
+            if reply.choice is Choice.EDITED:
+                screen.show(edited_line(reply.command, screen.palette))
+            return reply
+
+        return confirm
 
     def _complain(self, sentence: str) -> None:
         self.screen.show(self.screen.palette.paint(Style.WARN, f"! {sentence}"))

@@ -76,6 +76,7 @@ def build_layout(rows: Rows) -> Layout:
             [
                 ConditionalContainer(live, Condition(lambda: bool(rows.live()))),
                 rows.pane.container(),
+                Window(height=1, dont_extend_height=True),
                 editor,
                 search,
                 ConditionalContainer(CompletionsMenu(max_height=_MENU_ROWS, scroll_offset=1), has_completions),

@@ -1,4 +1,4 @@
-"""`spear-chat` without `-p`: the application of a command line, and a chat with it (spec 1.3, 8.2)."""
+"""`spear-chat` without `-p`: the session a command line asks for, and a chat with it (spec 1.3, 8.2)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from spear.cli.application import Application, Invocation
+from spear.cli.application import Invocation
 from spear.cli.defects import report
 from spear.cli.repl.history import InputHistory
 from spear.cli.repl.opening import Opening, converse
+from spear.cli.repl.session import ChatSession
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.errors import UsageError
@@ -23,22 +24,21 @@ def run_repl(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) 
         raise UsageError("the chat needs a terminal", hint='run one turn with spear-chat -p "…"')
     loaded = load(parsed, environ, cwd)
     settings = loaded.settings
-    app = Application(
-        Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resumed(parsed, settings, environ, cwd))
-    )
+    resume = resumed(parsed, settings, environ, cwd)
+    chat = ChatSession(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
     try:
         return converse(
-            app,
+            chat,
             Opening(
                 environ=environ,
-                history=InputHistory(app.state, app.roots.primary, app.redactor.text),
+                history=InputHistory(chat.state, chat.roots.primary, chat.redact),
                 defect=lambda error: report(error, str(settings.state_dir)),
                 theme=settings.theme,
                 plain=settings.plain,
                 vi=settings.editing_mode == "vi",
-                earlier=app.earlier_turns(),
-                ready=app.prepare,
+                earlier=chat.earlier() if resume is not None else (),
+                ready=chat.prepare,
             ),
         )
     finally:
-        app.close()
+        chat.close()

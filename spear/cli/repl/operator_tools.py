@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from spear.cli.commands.registry import OPERATOR_TOOLS
+
 ToolCall = tuple[str, dict[str, Any]]
 
 _PATTERNED = {"grep": "content", "find": "files"}
@@ -36,4 +38,5 @@ def call_of(name: str, words: str) -> ToolCall | str:
             return "fetch_url", {"url": url}
         case (("read" | "ls" | "grep" | "find" | "web"), _):
             return f"!{name} was not understood; /help lists its arguments"
-    return f"there is no !{name}"
+    known = ", ".join(f"!{tool}" for tool, _, _ in OPERATOR_TOOLS)
+    return f"there is no !{name}; the tools are {known}"

@@ -13,6 +13,7 @@ from spear.control.controller import FinishedTurn
 from spear.events.names import Mode
 from spear.events.stream import Sink
 from spear.host.confirmation import Confirm
+from spear.host.consent import Approvals
 from spear.workspace.checkpoints import CheckpointInfo, UndoReport
 from spear.workspace.roots import Roots
 from spear.workspace.undo_plan import UndoPlan
@@ -112,18 +113,24 @@ class SessionRow:
 class ChatApplication(Protocol):
     """The composed application the chat drives. Every method may block; the chat calls them from one worker thread."""
 
-    session: str
-    roots: Roots
-    turn_number: int
-    last: FinishedTurn | None
-    commands: Mapping[str, CommandHandler]
-
+    @property
+    def session(self) -> str: ...
+    @property
+    def roots(self) -> Roots: ...
     @property
     def mode(self) -> Mode: ...
+    @property
+    def turn_number(self) -> int: ...
+    @property
+    def last(self) -> FinishedTurn | None: ...
     @property
     def conversation(self) -> tuple[Message, ...]: ...
     @property
     def notices(self) -> tuple[str, ...]: ...
+    @property
+    def commands(self) -> Mapping[str, CommandHandler]: ...
+    @property
+    def approvals(self) -> Approvals: ...
     @property
     def backend_label(self) -> str: ...
     @property
@@ -154,6 +161,14 @@ class ChatApplication(Protocol):
         self, tool: str, arguments: Mapping[str, Any], *, sink: Sink, confirm: Confirm, cancelled: Callable[[], bool]
     ) -> str:
         """Use one tool by the operator's own hand; what it printed."""
+        ...
+
+    def file_text(self, path: str) -> str:
+        """A file of the workspace for the operator's editor; "" where there is none. Raises UsageError."""
+        ...
+
+    def switch_model(self, name: str) -> None:
+        """Use a named backend, or another model of the same endpoint."""
         ...
 
     def undo_plan(self, n: int = 1, file: str | None = None) -> UndoPlan: ...

@@ -78,6 +78,7 @@ class TurnView:
         self._running: dict[str, Running] = {}
         self.progress = Progress()
         self.last_output = ""
+        self._apart = True
 
     # --- the stream -------------------------------------------------------------------------------------------------
 
@@ -98,7 +99,7 @@ class TurnView:
                 self._text(item.text)
                 self._canvas.changed()
             case LiveKind.NOTICE:
-                self._canvas.show(self._paint(Style.WARN, f"! {one_line(item.text, 400)}"))
+                self._emit(self._paint(Style.WARN, f"! {one_line(item.text, 400)}"))
             case LiveKind.TOOL_OUTPUT:
                 self.last_output = item.text[-_LAST_OUTPUT:]
 
@@ -115,7 +116,13 @@ class TurnView:
         rendered = self._canvas.renderer.render(block, self._canvas.width())
         if rendered:
             self._said.printed = True
-            self._canvas.show(rendered + "\n")
+            self._emit(rendered, apart=True)
+
+    def _emit(self, text: str, *, apart: bool = False) -> None:
+        """Print; blocks stand apart, lines of calls follow each other."""
+        gap = "\n" if apart or self._apart else ""
+        self._apart = apart
+        self._canvas.show(f"{gap}{text}")
 
     def _requested(self, _: Any) -> None:
         self._narrated()
@@ -137,7 +144,7 @@ class TurnView:
     def _finished(self, data: Any) -> None:
         begun = self._running.pop(str(data.get("call_id", "")), None)
         call = begun or Running(called(data, self._canvas.width() - 20, self._canvas.palette), 0.0)
-        self._canvas.show(f"{self._paint(Style.ACCENT, '•')} {call.line} {finished(data, self._canvas.palette)}")
+        self._emit(f"{self._paint(Style.ACCENT, '•')} {call.line} {finished(data, self._canvas.palette)}")
         if "added" in data and call.path:
             added, removed = self._lines.get(call.path, (0, 0))
             self._lines[call.path] = (added + data["added"], removed + data["removed"])
@@ -156,15 +163,15 @@ class TurnView:
             status = str(step.get("status", "")).lower().replace("_", " ")
             style = Style.OK if status == "passed" else Style.BAD if status in ("failed", "error") else Style.WARN
             line = f"{self._paint(Style.TITLE, 'Validate')} {one_line(str(step.get('command', '')), 80)}"
-            self._canvas.show(f"{self._paint(Style.ACCENT, '•')} {line} {self._paint(style, status)}")
+            self._emit(f"{self._paint(Style.ACCENT, '•')} {line} {self._paint(style, status)}")
         self._canvas.activity()
 
     def _repairing(self, _: Any) -> None:
         self._said = Said()
-        self._canvas.show(self._paint(Style.WARN, "! the project's validation failed: one repair pass"))
+        self._emit(self._paint(Style.WARN, "! the project's validation failed: one repair pass"))
 
     def _guardrail(self, data: Any) -> None:
-        self._canvas.show(self._paint(Style.MUTED, f"  {one_line(str(data.get('detail', '')), 200)}"))
+        self._emit(self._paint(Style.MUTED, f"  {one_line(str(data.get('detail', '')), 200)}"))
 
     _HANDLERS: ClassVar[dict[EventName, Callable[[TurnView, Any], None]]] = {
         EventName.MODEL_REQUESTED: _requested,
@@ -190,10 +197,10 @@ class TurnView:
             self._said, self._running = Said(), {}
             if done.failure is not None:
                 hint = f" — {done.failure.hint}" if done.failure.hint else ""
-                self._canvas.show(self._paint(Style.BAD, f"! {clean(done.failure.message)}{clean(hint)}"))
+                self._emit(self._paint(Style.BAD, f"! {clean(done.failure.message)}{clean(hint)}"))
             block = end_block(result, self._lines, self._canvas.palette)
             if block:
-                self._canvas.show(block)
+                self._emit(block, apart=True)
             self._canvas.activity()
 
     # --- what is live -----------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, LiveKind, Sink
 from spear.events.turn import TurnResult
 from spear.host.confirmation import Choice, Confirm, Question, Subject
+from spear.host.consent import Approvals
 from spear.state.directory import StateDirectory
 from spear.state.redaction import Redactor
 from spear.workspace.checkpoints import CheckpointInfo, CheckpointManager, UndoReport
@@ -52,6 +53,7 @@ class StandIn:
         self.backend_label, self.model_label = "http://127.0.0.1:1/v1", "scripted"
         self.standard_label, self.context_window = "", 32768
         self.commands: Mapping[str, CommandHandler] = {"knowledge": self._knowledge}
+        self.approvals = Approvals()
         self.manager = CheckpointManager(self.state.checkpoints)
         self.steered: list[str] = []
 
@@ -87,6 +89,12 @@ class StandIn:
         if tool == "read_file":
             return (self.roots.primary / arguments["path"]).read_text()
         return f"{tool} {json.dumps(dict(arguments))}"
+
+    def file_text(self, path: str) -> str:
+        return (self.roots.primary / path).read_text()
+
+    def switch_model(self, name: str) -> None:
+        self.model_label = name
 
     def undo_plan(self, n: int = 1, file: str | None = None) -> UndoPlan:
         return self.manager.undo(self.roots.primary, n, file)

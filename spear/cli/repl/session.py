@@ -1,0 +1,263 @@
+"""The chat's application: one `Application` at a time, opened anew for another session or model (spec 8.3, 8.4)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from spear.agent.messages import Message, ModelFailure
+from spear.cli.application import Application, Invocation
+from spear.cli.repl.by_hand import file_text, run_by_hand
+from spear.cli.repl.differences import difference
+from spear.cli.repl.earlier import earlier_turns
+from spear.cli.repl.ports import CommandHandler, PastTurn, SessionRow
+from spear.control.controller import FinishedTurn
+from spear.errors import SpearError
+from spear.events.names import Mode
+from spear.events.stream import Sink
+from spear.host.confirmation import Confirm
+from spear.host.consent import Approvals
+from spear.state.directory import StateDirectory
+from spear.state.export import ExportForm, export
+from spear.state.files import replace_durably
+from spear.state.sessions import Session
+from spear.workspace.checkpoints import CheckpointInfo, UndoReport
+from spear.workspace.roots import Roots
+from spear.workspace.undo_plan import UndoPlan
+
+
+class ChatSession:
+    """What `ChatApplication` promises, over the present `Application`. Closing it closes that one."""
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+        self._app = Application(invocation)
+        self._window = self._app.settings.ctx
+        self._model = self._app.settings.model
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self._app.session
+
+    @property
+    def state(self) -> StateDirectory:
+        """The state directory."""
+        return self._app.state
+
+    @property
+    def roots(self) -> Roots:
+        """The workspace roots."""
+        return self._app.roots
+
+    @property
+    def mode(self) -> Mode:
+        """The mode in force."""
+        return self._app.mode
+
+    @property
+    def turn_number(self) -> int:
+        """Turns so far."""
+        return self._app.turn_number
+
+    @property
+    def last(self) -> FinishedTurn | None:
+        """The last turn of this run."""
+        return self._app.last
+
+    @property
+    def conversation(self) -> tuple[Message, ...]:
+        """What was said."""
+        return self._app.conversation
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the first screen."""
+        return self._app.notices
+
+    @property
+    def commands(self) -> Mapping[str, CommandHandler]:
+        """Handlers the application brings for its engines."""
+        brought: Mapping[str, CommandHandler] = getattr(self._app, "commands", {})
+        return brought
+
+    @property
+    def approvals(self) -> Approvals:
+        """What was approved for good."""
+        return self._app.approvals
+
+    @property
+    def backend_label(self) -> str:
+        """The endpoint, as far as it may be shown."""
+        settings = self._app.settings
+        return f"{settings.backend} ({settings.api_base})" if settings.backend else settings.api_base
+
+    @property
+    def model_label(self) -> str:
+        """The model id, or that the endpoint's first is taken."""
+        return self._model or "the endpoint's first model"
+
+    @property
+    def standard_label(self) -> str:
+        """The bound standard; "" when there is none."""
+        return str(getattr(self._app, "standard_label", ""))
+
+    @property
+    def context_window(self) -> int:
+        """The context window in tokens, the endpoint's own figure once it is known."""
+        return self._window
+
+    def redact(self, text: str) -> str:
+        """`text` with secrets replaced."""
+        return self._app.redactor.text(text)
+
+    def prepare(self) -> None:
+        """Behind the prompt: probe the sandbox, load the provider, ask the endpoint for its model and window."""
+        app = self._app
+        app.host.confinement.start()
+
+        def ask() -> None:
+            try:
+                self._window = app.window()
+                self._model = app.settings.model or app.backend.model
+            except (ModelFailure, SpearError, OSError):
+                return  # an endpoint that cannot be asked is said when a turn needs it
+
+        threading.Thread(target=ask, name="endpoint", daemon=True).start()
+
+    # --- work -------------------------------------------------------------------------------------------------------
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the mode."""
+        self._app.set_mode(mode)
+
+    def run_turn(
+        self,
+        request: str,
+        *,
+        sink: Sink,
+        confirm: Confirm,
+        cancelled: Callable[[], bool],
+        command_cancelled: Callable[[], bool],
+    ) -> FinishedTurn:
+        """Serve one request."""
+        return self._app.run_turn(
+            request, sink=sink, confirm=confirm, cancelled=cancelled, command_cancelled=command_cancelled
+        )
+
+    def run_tool(
+        self, tool: str, arguments: Mapping[str, Any], *, sink: Sink, confirm: Confirm, cancelled: Callable[[], bool]
+    ) -> str:
+        """Use one tool by the operator's own hand."""
+        return run_by_hand(self._app, tool, arguments, sink=sink, confirm=confirm, cancelled=cancelled)
+
+    def file_text(self, path: str) -> str:
+        """A file of the workspace, for the operator's editor; "" for one that is not there yet."""
+        return file_text(self._app, path)
+
+    def explain(self, request: str) -> dict[str, Any]:
+        """What a request would be classified as."""
+        return self._app.explain(request)
+
+    # --- changes ----------------------------------------------------------------------------------------------------
+
+    def undo_plan(self, n: int = 1, file: str | None = None) -> UndoPlan:
+        """What an undo would do."""
+        return self._app.undo_plan(n, file)
+
+    def redo_plan(self, n: int = 1) -> UndoPlan:
+        """What a redo would do."""
+        return self._app.redo_plan(n)
+
+    def apply_undo(self, plan: UndoPlan, force: bool = False) -> UndoReport:
+        """Do it."""
+        return self._app.apply_undo(plan, force)
+
+    def checkpoints(self) -> tuple[CheckpointInfo, ...]:
+        """What can be taken back."""
+        return self._app.checkpoints()
+
+    def diff(self, scope: str) -> str:
+        """What the last changing turn, or this session, changed, as it differs now."""
+        return difference(self._app, scope)
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    def earlier(self) -> tuple[PastTurn, ...]:
+        """The last turns of this session, from its record."""
+        return earlier_turns(self._app.state.events(self._app.session))
+
+    def sessions(self) -> tuple[SessionRow, ...]:
+        """Stored sessions of this workspace, latest first."""
+        return tuple(
+            SessionRow(s.id, _seconds(s.last), s.turn, s.title, "" if s.state.value == "closed" else s.state.value)
+            for s in self._app.store.summaries(self._app.roots.primary)
+        )
+
+    def new_session(self) -> None:
+        """Go on in a new session."""
+        self._reopen(None)
+
+    def resume(self, session: str) -> tuple[PastTurn, ...]:
+        """Go on with a stored session. Raises UsageError when there is none of that name."""
+        store = self._app.store
+        self._reopen(store.load(store.resolve(session)))
+        return self.earlier()
+
+    def fork(self) -> str:
+        """Go on in a copy of this session."""
+        self._app.save()
+        self._reopen(self._app.store.fork(self._app.record))
+        return self.session
+
+    def switch_model(self, name: str) -> None:
+        """Use a named backend of the configuration, or another model of the same endpoint."""
+        settings = self._app.settings
+        backend = settings.backends.get(name)
+        if backend is None:
+            update: dict[str, Any] = {"model": name}
+        else:
+            update = {"backend": name, "api_base": backend.url, "provider": backend.provider, "model": backend.model}
+            update |= {"api_key_cmd": backend.api_key_cmd, "ssh": backend.ssh}
+            update |= {"api_key_env": backend.api_key_env} if backend.api_key_env else {}
+            update |= {"ctx": backend.ctx} if backend.ctx else {}
+        loaded = self._invocation.loaded
+        self._invocation = replace(
+            self._invocation, loaded=replace(loaded, settings=settings.model_copy(update=update))
+        )
+        self._app.save()
+        self._reopen(self._app.record)
+        self._model = self._app.settings.model
+
+    def export(self, form: str) -> Path:
+        """Write the conversation to a file of the launch directory; which one."""
+        app = self._app
+        text = export(app.conversation, ExportForm(form), app.redactor, title=app.record.title or app.session)
+        place = app.roots.primary / f"spear-{app.session}.{form}"
+        replace_durably(place, text.encode("utf-8"))
+        return place
+
+    def close(self) -> None:
+        """End the session."""
+        self._app.close()
+
+    def _reopen(self, resume: Session | None) -> None:
+        mode, approvals = self._app.mode, self._app.approvals
+        self._app.close()
+        self._app = Application(replace(self._invocation, resume=resume))
+        self._app.approvals = approvals
+        self._app.set_mode(mode)
+        self.prepare()
+
+
+def _seconds(stamp: str) -> float:
+    try:
+        return datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return 0.0
