@@ -18,7 +18,7 @@ _CONTROL_STRING = r"\x1b[PX^_\]][^\x07\x1b]*(?:\x07|\x1b\\|$)|[\x90\x98\x9d-\x9f
 _CONTROL_SEQUENCE = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
 _ESCAPE = r"\x1b[ -/]*[0-~]?"
 _SEQUENCES = re.compile(f"{_CONTROL_STRING}|{_CONTROL_SEQUENCE}|{_ESCAPE}", re.DOTALL)
-_STRAY = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_STRAY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 

@@ -88,19 +88,20 @@ class Session:
     def _launch(self) -> Launcher:
         self._serial += 1
         self.group = choose(self.limits, self.configuration.environment, self._serial)
+        # A supervisor of its own work directories: a volatile overlay refuses one that another has used.
+        work = self.directories.work / str(self._serial)
+        work.mkdir(exist_ok=True)
         caches: list[tuple[str, str, str]] = []
         for index, (lower, _) in enumerate(self.tools.caches):
-            layers = [self.directories.caches / str(index) / name for name in ("upper", "work")]
+            layers = [self.directories.caches / str(index) / name for name in ("upper", f"work{self._serial}")]
             for layer in layers:
                 layer.mkdir(parents=True, exist_ok=True)
                 os.chown(layer, *(self.identity or (-1, -1)))
-            # A volatile overlay refuses a work directory another one has used.
-            shutil.rmtree(layers[1] / "work", ignore_errors=True)
             caches.append((str(lower), str(layers[0]), str(layers[1])))
         machine = platform.machine()
         filters = {"strict": program(machine, unix_sockets=False), "sockets": program(machine, unix_sockets=True)}
         settings = Settings(
-            self.bwrap, filters, self.limits.open_files, self.directories.work,
+            self.bwrap, filters, self.limits.open_files, work,
             self.directories.report, self.identity, self.group.mechanism is not Mechanism.RLIMIT_ONLY, tuple(caches),
         )  # fmt: skip
         return Launcher(settings, self.group)

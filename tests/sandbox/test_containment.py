@@ -1,4 +1,4 @@
-"""What a command must not be able to do, by effect. Each has a control that shows the attack works without the sandbox."""
+"""What a command must not be able to do, by effect; where it is not plain, a control shows that the attack works."""
 
 import os
 import signal
@@ -311,14 +311,14 @@ def test_the_home_and_the_users_of_the_host_are_not_there(host):
 
 
 def test_processes_of_the_host_are_not_seen(host):
-    assert host.run("ls /proc | grep -c '^[0-9]'").output.strip() in ("4", "5")
+    assert host.run("ls /proc | grep -c '^[0-9]'").output.strip() in ("3", "4", "5")
 
 
 def test_root_runs_a_command_as_the_owner_of_the_tree(foreign_host):
     tree = foreign_host.tree(a="one\n", private="x")
     (tree / "private").chmod(0o600)
     done = foreign_host.run(
-        "id -u; echo two > a; touch b; cat private; cat /etc/hostname; echo t > /tmp/t; cat ~/x", tree
+        "id -u; echo two > a; touch b; cat private; echo; cat /etc/hostname; echo t > /tmp/t; cat ~/x", tree
     )
     owner = foreign_host.owner.pw_uid
     assert done.output.splitlines()[:3] == [str(owner), "x", "spear"], done

@@ -55,9 +55,9 @@ def test_a_trap_of_the_script_runs_with_its_status_and_the_report_stays(host):
 
 
 def test_the_wrapper_is_not_seen_by_the_script(host):
-    done = host.run("echo $0 $LINENO $# $-\nnosuch\necho $LINENO $?; declare -x | grep -ci spear; cat <<E\nabc")
-    assert done.output.startswith("bash 1 0 hB\nbash: line 2: nosuch: command not found\n3 127\n0\n")
-    assert done.output.endswith("abc\n")
+    done = host.run("echo $0 $LINENO $# $-\nnosuch\necho $LINENO $?; declare -x | grep -c SPEAR_; cat <<E\nabc")
+    assert done.output.startswith("bash 1 0 hB\nbash: line 2: nosuch: command not found\n")
+    assert done.output.endswith("3 127\n0\nabc\n")
     assert host.run("pkill -f needle-of-the-script; echo alive").output == "alive\n"
 
 
