@@ -111,7 +111,7 @@ class Application:
             scratch=scratch / "layers",
             options=self._options(),
             runner=runner,
-            confinement=Confinement(lambda: preflight(runner, self.state.root, self.roots.primary)),
+            confinement=Confinement(lambda: preflight(self.state.root)),
             parser=ShellParser(),
             writer=DurableWriter(),
             checkpoints=CheckpointManager(self.state.checkpoints),
@@ -186,14 +186,17 @@ class Application:
         sink: Sink = lambda _: None,
         confirm: Confirm = nobody,
         cancelled: Callable[[], bool] = lambda: False,
+        command_cancelled: Callable[[], bool] | None = None,
         attachment: str = "",
     ) -> FinishedTurn:
-        """Serve one request to its verdict; the session is saved before and after."""
+        """Serve one request to its verdict; the session is saved before and after. `command_cancelled` ends the
+        command that runs and no more; it must be true whenever `cancelled` is.
+        """
         self.host.confinement.start()
         self.turn_number += 1
         self.backend.begin_turn()
         window = self.window()
-        done = self._controller(confirm, sink, cancelled, window).run(request, attachment)
+        done = self._controller(confirm, sink, cancelled, window, command_cancelled).run(request, attachment)
         self.conversation, self.last = done.conversation, done
         self.save()
         return done
@@ -241,11 +244,16 @@ class Application:
         return self.host.checkpoints.listing(self.roots.primary)
 
     def _controller(
-        self, confirm: Confirm, sink: Sink, cancelled: Callable[[], bool], window: int
+        self,
+        confirm: Confirm,
+        sink: Sink,
+        cancelled: Callable[[], bool],
+        window: int,
+        command_cancelled: Callable[[], bool] | None = None,
     ) -> TaskController:
         settings = self.settings
         emit = fan_out(self._record, sink)
-        parts = TurnParts(confirm, emit, self.approvals, cancelled)
+        parts = TurnParts(confirm, emit, self.approvals, command_cancelled or cancelled)
         context = AgentContext(
             session=self.session,
             session_dir=str(self.state.session(self.session)),
