@@ -6,15 +6,19 @@ Only the parser is imported here: what a command needs is imported when it is th
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spear.cli.arguments import PROGRAM, parse
-from spear.cli.subcommands import WIRED, run_subcommand
+from spear import __version__
 from spear.errors import Interrupted, SpearError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+PROGRAM = "spear-chat"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,6 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     state = ""
     try:
+        if words == ["--version"]:
+            print(f"{PROGRAM} {__version__}")
+            return 0
+        if words in (["--help"], ["-h"]):
+            return _help()
+        from spear.cli.arguments import parse
+        from spear.cli.subcommands import WIRED
+
         parsed = parse(words, WIRED)
         state = str(getattr(parsed, "state_dir", None) or os.environ.get("SPEAR_STATE_DIR") or "")
         return _dispatch(parsed)
@@ -45,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(parsed: argparse.Namespace) -> int:
     if parsed.command:
+        from spear.cli.subcommands import run_subcommand
+
         return run_subcommand(parsed)
     if parsed.demo:
         from spear.cli.demonstration import run_demo
@@ -64,7 +78,17 @@ def _dispatch(parsed: argparse.Namespace) -> int:
     return run_repl(parsed, os.environ, _launch_directory())
 
 
+def _help() -> int:
+    from spear.cli.help_page import help_page
+    from spear.cli.subcommands import WIRED
+
+    print(help_page(WIRED))
+    return 0
+
+
 def _launch_directory() -> Path:
+    from pathlib import Path
+
     try:
         return Path.cwd()
     except FileNotFoundError as error:

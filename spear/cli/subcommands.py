@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spear.cli.option import Command
 from spear.cli.subcommand_table import COMMANDS
+
+if TYPE_CHECKING:
+    import argparse
 
 _MODULES = {
     "doctor": "spear.cli.doctor",
@@ -28,6 +30,8 @@ WIRED: tuple[Command, ...] = tuple(command for command in COMMANDS if command.na
 
 def run_subcommand(parsed: argparse.Namespace) -> int:
     """Run a subcommand to its exit status."""
+    from pathlib import Path
+
     module = import_module(_MODULES[parsed.command])
     status: int = module.run(parsed, os.environ, Path.cwd())
     return status
