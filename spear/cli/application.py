@@ -89,7 +89,7 @@ class Application:
         self.record = resume or self.store.create(self.roots.primary, self.mode)
         self.session = self.record.id
         self.conversation, self.turn_number = self.record.conversation, self.record.turn
-        self.presence = Presence(self.state, self.session, str(self.roots.primary))
+        self.presence = Presence(self.state, self.session, self.roots.primary)
         others = self.presence.announce()
         if others:
             self.notices += (f"another session works on this tree: {', '.join(other.session for other in others)}",)

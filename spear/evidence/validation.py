@@ -54,11 +54,18 @@ class StepResult:
     check: CheckResult | None = None
 
 
+_BUILDS_FIRST = {ValidationKind.TEST, ValidationKind.ACCEPTANCE}
+
+
 def plan_validation(
     declared: Mapping[ValidationKind, Sequence[str]], files: ProjectFiles, mode: ValidationMode = ValidationMode.AUTO
 ) -> tuple[ValidationStep, ...]:
     """The steps in the order build, lint, test, acceptance. Declared commands win per kind; a probe fills a kind left
-    undeclared, and acceptance is never probed. A declared empty list declares that the kind has no command."""
+    undeclared, and acceptance is never probed. A declared empty list declares that the kind has no command.
+
+    Whoever declares how the project is tested has declared how it is built for that: a build is probed only where
+    neither is declared.
+    """
     if mode is ValidationMode.OFF:
         return ()
     probed = probe(files) if mode is ValidationMode.AUTO else {}
@@ -66,7 +73,7 @@ def plan_validation(
     for kind in (ValidationKind.BUILD, ValidationKind.LINT, ValidationKind.TEST, ValidationKind.ACCEPTANCE):
         if kind in declared:
             steps += [ValidationStep(kind, Origin.DECLARED, command) for command in declared[kind]]
-        elif kind in probed:
+        elif kind in probed and not (kind is ValidationKind.BUILD and declared.keys() & _BUILDS_FIRST):
             steps.append(ValidationStep(kind, Origin.PROBED, probed[kind]))
     return tuple(steps)
 
