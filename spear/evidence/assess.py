@@ -2,7 +2,8 @@
 
 How the host uses this package, in the order of a turn:
 
-1.  Start: `ledger = EpochLedger()`; `facts = ProjectFacts(…)` with `read_makefile` on the makefiles it has read.
+1.  Start: `ledger = EpochLedger()`; `facts = ProjectFacts(declared=declared_kinds(…), …)` with `read_makefile` on the
+    makefiles it has read and `package_scripts` on each package.json.
 2.  After every call: `changes = (Change(…), …)` from what it observed on disk (each with `delivered`, and modes where
     they moved); `new = ledger.after(changes)`; the record's `epoch_before`/`epoch_after` are `ledger.epoch` and
     `new.epoch`.

@@ -183,13 +183,10 @@ def _could_not_run(evidence: TurnEvidence) -> tuple[ValidationOutcome, ...]:
 
 
 def _void_kinds(evidence: TurnEvidence) -> frozenset[CheckKind]:
-    """Kinds nothing can show in this turn: a declared command of the kind could not run, or its check was weakened."""
+    """Kinds nothing can show in this turn, because a declared command of the kind could not run."""
     void: set[CheckKind] = set()
     for outcome in _could_not_run(evidence):
         void |= {CheckKind.RUN} if outcome.kind is ValidationKind.ACCEPTANCE else KINDS_OF_VALIDATION[outcome.kind]
-    for weakening in evidence.weakened:
-        if weakening.certain:
-            void |= weakening.kinds
     return frozenset(void)
 
 
@@ -264,6 +261,7 @@ def _status(result: CheckResult) -> str:
 
 
 def _weakenings(evidence: TurnEvidence, *, certain: bool) -> Iterator[Reason]:
+    """Checks' own files that changed: to pass, which no pass can make good, or in any other way, which is only said."""
     code = ReasonCode.CHECK_WEAKENED if certain else ReasonCode.CHECK_CHANGED
     return (
         reason(code, files=(weakening.path,), why=weakening.why)

@@ -88,3 +88,14 @@ def _simple(simple: Simple, path: Path, inside: Inside) -> Iterator[Leaf]:
         yield from _script(simple.nested, (*path, 0), within)
     for index, substitution in enumerate(simple.substitutions, start=1):
         yield from _script(substitution, (*path, index), within)
+
+
+def programs(script: Script) -> tuple[str, ...]:
+    """The programs a script would start, in source order, as written: the `argv0s` of its record."""
+    named = (leaf.simple.argv[0] for leaf in leaves(script) if leaf.simple.argv and not leaf.simple.function)
+    return tuple(word.value if word.value is not None else word.raw for word in named)
+
+
+def has_background(script: Script) -> bool:
+    """Whether any part of a script is sent to the background."""
+    return any(kind is Enclosing.BACKGROUND for leaf in leaves(script) for kind, _ in leaf.inside)

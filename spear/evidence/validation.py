@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from spear.events.names import Stop
 from spear.evidence.checks.invocation import base_name
-from spear.evidence.kinds import CheckCode, CheckStatus
+from spear.evidence.completion import KINDS_OF_VALIDATION
+from spear.evidence.kinds import CheckCode, CheckKind, CheckStatus
 from spear.evidence.probes import ProjectFiles, probe
 from spear.evidence.records import CheckResult
 from spear.evidence.runners.output import could_not_start, prints_help, read_summaries, together
@@ -105,6 +106,18 @@ def classify(step: ValidationStep, result: StepResult) -> tuple[ValidationStatus
     if result.exit_code in (130, 137, 143):
         return ValidationStatus.ERROR, "it was killed"
     return ValidationStatus.FAILED, ""
+
+
+def declared_kinds(declared: Mapping[ValidationKind, Sequence[str]]) -> dict[str, frozenset[CheckKind]]:
+    """What `ProjectFacts.declared` wants: each declared command, and the last part of one that is a chain, with its
+    kinds, so that the model running it counts as what the project says it is."""
+    found: dict[str, frozenset[CheckKind]] = {}
+    for kind, commands in declared.items():
+        for command in commands:
+            for part in {command, command.rsplit("&&", 1)[-1]}:
+                key = " ".join(part.split())
+                found[key] = found.get(key, frozenset()) | KINDS_OF_VALIDATION[kind]
+    return found
 
 
 _NOT_FOUND = re.compile(

@@ -7,6 +7,7 @@ import pytest
 from spear.evidence.checks.candidates import recognise
 from spear.evidence.facts import ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
+from spear.evidence.tree import has_background, programs
 
 LETTERS = {"b": "build", "t": "test", "l": "lint", "r": "run", "c": "clean", "i": "inspect"}
 TREE = {
@@ -191,6 +192,8 @@ VOID = [
     ("make -nj4 test", CheckCode.DRY_RUN),
     ("make help", CheckCode.PRINTS_HELP),
     ("make -i test", CheckCode.STATUS_LOST),
+    ("make test SHELL=/bin/true", CheckCode.DRY_RUN),
+    ("make test MAKEFLAGS=-n", CheckCode.DRY_RUN),
     ("pytest --collect-only", CheckCode.LISTING),
     ("pytest --co -q", CheckCode.LISTING),
     ("pytest --version", CheckCode.LISTING),
@@ -274,3 +277,10 @@ def test_a_target_that_prints_is_void_only_by_its_recipe():
     assert makefile.prints_only("help")
     assert not makefile.prints_only("b")
     assert makefile.builds("b")
+
+
+def test_a_script_names_the_programs_it_starts_and_its_background_jobs(parser):
+    script = parser.parse("cd x && env A=1 make test | tail -3; bash -c 'cc x.c' &")
+    assert programs(script) == ("cd", "make", "tail", "bash", "cc")
+    assert has_background(script)
+    assert not has_background(parser.parse("make test && true"))

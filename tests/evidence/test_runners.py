@@ -60,7 +60,8 @@ SUMMARIES = [
     ),
     ("[==========] 3 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 3 tests.", ("gtest", 3, 0, 0)),
     (
-        "[==========] 3 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 2 tests.\n[  FAILED  ] 1 test, listed below:",
+        "[==========] 3 tests from 1 test suite ran. (0 ms total)\n"
+        "[  PASSED  ] 2 tests.\n[  FAILED  ] 1 test, listed below:",
         ("gtest", 2, 1, 0),
     ),
     ("All tests passed (8 assertions in 3 test cases)", ("catch2", 3, 0, 0)),

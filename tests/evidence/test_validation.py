@@ -25,6 +25,7 @@ from spear.evidence.validation import (
     ValidationMode,
     ValidationStep,
     classify,
+    declared_kinds,
     may_repair,
     plan_validation,
     repair_message,
@@ -80,12 +81,23 @@ def test_without_pytest_the_standard_library_runs_the_tests():
     assert probe(files) == {T: "python3 -m unittest discover -s tests -t ."}
 
 
+def planned(declared):
+    return [(s.kind, s.origin, s.command) for s in plan_validation(declared, ProjectFiles({"Makefile": MAKEFILE}))]
+
+
 def test_a_declared_command_wins_and_a_probe_fills_the_rest():
-    steps = plan_validation({T: ["./ci"]}, ProjectFiles({"Makefile": MAKEFILE}))
-    assert [(step.kind, step.origin, step.command) for step in steps] == [
-        (B, Origin.PROBED, "make"),
-        (T, Origin.DECLARED, "./ci"),
-    ]
+    assert planned({B: ["./build.sh"]}) == [(B, Origin.DECLARED, "./build.sh"), (T, Origin.PROBED, "make test")]
+    assert planned({}) == [(B, Origin.PROBED, "make"), (T, Origin.PROBED, "make test")]
+
+
+def test_a_declared_test_stands_for_its_build():
+    assert planned({T: ["./ci"]}) == [(T, Origin.DECLARED, "./ci")]
+
+
+def test_a_declared_command_the_model_runs_is_what_the_project_says():
+    found = declared_kinds({T: ["cd sub &&  ./verify --all"], B: ["./verify --all"]})
+    assert found["./verify --all"] == {CheckKind.TEST, CheckKind.BUILD}
+    assert found["cd sub && ./verify --all"] == {CheckKind.TEST}
 
 
 def test_modes_limit_what_is_planned():

@@ -197,6 +197,15 @@ def test_a_failure_is_answered_by_the_same_check_passing_later_on_the_same_state
     assert ring.verdict("Changed.").verdict is Verdict.VERIFIED
 
 
+def test_a_pass_before_the_failure_does_not_answer_it(ring):
+    script = "#!/bin/sh\n[ ! -e build/once ] && mkdir -p build && : > build/once\n"
+    ring.setup("tests/flaky.sh", script, 0o755)
+    ring.edit("src/ring.c", "index > size", "index >= size")
+    passed, failed = ring.run("./tests/flaky.sh"), ring.run("./tests/flaky.sh")
+    assert [check.results[0].status for check in (passed, failed)] == [CheckStatus.PASSED, CheckStatus.FAILED]
+    assert ring.verdict("Changed.").verdict is Verdict.UNVERIFIED
+
+
 def test_numbers_nobody_saw_are_not_shown(fixed):
     assert fixed.verdict("All 12 tests pass.").verdict is Verdict.UNVERIFIED
     fixed.run("make test")

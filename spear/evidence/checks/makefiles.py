@@ -115,7 +115,7 @@ def read_make(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
     makefile = facts.makefiles.get(cwd, Makefile()) if cwd is not None and line.file is None else Makefile()
     targets = line.targets or ((makefile.default,) if makefile.default else ())
     found: set[CheckKind] = set()
-    void = line.void
+    void = line.void or _void_settings(line.settings)
     scope = Scope.PROJECT
     for target in targets:
         of_target = set(kinds_of_target(target))
@@ -133,6 +133,14 @@ def read_make(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
     if not found and void is None:
         return Finding("make", frozenset(), cwd=cwd, writes=True, selectors=line.targets)
     return Finding("make", frozenset(found), scope, line.targets, (), cwd, void)
+
+
+def _void_settings(settings: tuple[str, ...]) -> CheckCode | None:
+    """`make test SHELL=true` runs no recipe."""
+    values = dict(setting.split("=", 1) for setting in settings)
+    shell = values.get("SHELL", "sh").split(" ")[0]
+    runs_nothing = not shell.endswith("sh") or "n" in values.get("MAKEFLAGS", "").split(" ")[0].lstrip("-")
+    return CheckCode.DRY_RUN if runs_nothing else None
 
 
 def _void_rules(makefile: Makefile, targets: tuple[str, ...]) -> CheckCode | None:
