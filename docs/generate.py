@@ -37,12 +37,13 @@ def _schema(model: type[TurnResult] | type[EvidenceRecord]) -> str:
 def _cli() -> str:
     return (
         "# The command line\n\n"
-        "This is what `spear-chat --help` prints. Every setting is a flag, a variable and a key of the configuration file.\n\n"
+        "This is what `spear-chat --help` prints. Every setting is a flag, a variable and a key of the\n"
+        "configuration file.\n\n"
         f"```text\n{help_page(WIRED, 100).rstrip()}\n```\n\n"
         "## What one-shot prints\n\n"
         "`--output text` prints the answer alone; `json` prints one object, whose schema is\n"
-        "[spear.turn/1](schemas/spear.turn-1.json); `stream-json` prints one event a line while the turn runs and that object\n"
-        "last. Diagnostics go to stderr. stdin is read only for `-p -` and with `--stdin`.\n"
+        "[spear.turn/1](schemas/spear.turn-1.json); `stream-json` prints one event a line while the turn runs\n"
+        "and that object last. Diagnostics go to stderr. stdin is read only for `-p -` and with `--stdin`.\n"
     )
 
 
@@ -50,9 +51,9 @@ def _events() -> str:
     lines = [
         "# Events",
         "",
-        "`audit/sessions/<id>/events.jsonl` holds one JSON object a line: `ts, seq, session, turn, event, data, prev, hash`.",
-        "`hash` is SHA-256 over the canonical line without it, `prev` the previous hash: `spear-chat audit verify` finds a",
-        "removed, reordered or edited line. `evidence.jsonl` holds one record a call,",
+        "`audit/sessions/<id>/events.jsonl` holds one JSON object a line: `ts, seq, session, turn, event, data,",
+        "prev, hash`. `hash` is SHA-256 over the canonical line without it, `prev` the previous hash:",
+        "`spear-chat audit verify` finds a removed, reordered or edited line. `evidence.jsonl` holds one record a call,",
         "[as in this schema](schemas/evidence-record.json). This list of names is closed.",
         "",
     ]
