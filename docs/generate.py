@@ -53,8 +53,9 @@ def _events() -> str:
         "",
         "`audit/sessions/<id>/events.jsonl` holds one JSON object a line: `ts, seq, session, turn, event, data,",
         "prev, hash`. `hash` is SHA-256 over the canonical line without it, `prev` the previous hash:",
-        "`spear-chat audit verify` finds a removed, reordered or edited line. `evidence.jsonl` holds one record a call,",
-        "[as in this schema](schemas/evidence-record.json). This list of names is closed.",
+        "`spear-chat audit verify` finds a removed, reordered or edited line.",
+        "`evidence.jsonl` holds one record a call, [as in this schema](schemas/evidence-record.json).",
+        "This list of names is closed.",
         "",
     ]
     lines += [f"* `{name.value}`" for name in names.EventName]

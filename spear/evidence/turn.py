@@ -10,6 +10,9 @@ from spear.evidence.epochs import EpochLedger
 from spear.evidence.kinds import CheckKind
 from spear.evidence.records import CheckResult, EvidenceRecord
 
+VALIDATION_TOOL = "validation"
+"""The tool name of records the host's own validation leaves."""
+
 
 class Origin(StrEnum):
     """Where a validation command comes from."""
@@ -108,14 +111,17 @@ class TurnEvidence:
         project_declares: bool = False,
         repair: Repair = Repair.NONE,
     ) -> TurnEvidence:
-        """The evidence of a turn from its records, oldest first: epochs and checks are replayed from them."""
+        """The evidence of a turn from its records, oldest first: epochs and checks are replayed from them.
+
+        A record of the host's own validation gives its changes only: what it showed is in `validation`.
+        """
         evidence = cls(
             answer, validation=validation, weakened=weakened, project_declares=project_declares, repair=repair
         )
         for record in records:
             seen = tuple(
                 SeenCheck((record.seq, result.order), result)
-                for result in (record.check.results if record.check else ())
+                for result in (record.check.results if record.check and record.tool != VALIDATION_TOOL else ())
             )
             evidence = replace(evidence, ledger=evidence.ledger.after(record.changes), checks=evidence.checks + seen)
         return evidence

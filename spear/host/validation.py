@@ -9,14 +9,12 @@ from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolR
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.kinds import CheckKind
-from spear.evidence.turn import ValidationKind, ValidationOutcome
+from spear.evidence.turn import VALIDATION_TOOL, ValidationKind, ValidationOutcome
 from spear.evidence.validation import StepResult, ValidationMode, ValidationStep, classify, plan_validation
 from spear.host.project_facts import project_files
 from spear.host.recorder import Recorder
 from spear.host.terminal import Terminal
 from spear.workspace.projects import Project
-
-TOOL = "validation"
 
 _DECLARED = {
     ValidationKind.BUILD: "build_commands",
@@ -78,7 +76,9 @@ class ProjectValidation:
         steps = plan_validation(self._declared, project_files(self._root), ValidationMode(policy))
         if not steps:
             return ()
-        self._event(EventName.VALIDATION_STARTED, {"epoch": self._recorder.ledger.epoch, "commands": [s.command for s in steps]})
+        self._event(
+            EventName.VALIDATION_STARTED, {"epoch": self._recorder.ledger.epoch, "commands": [s.command for s in steps]}
+        )
         outcomes: list[ValidationOutcome] = []
         for step in steps:
             if self._cancelled():
@@ -88,13 +88,20 @@ class ProjectValidation:
         self._done[fingerprint] = result
         self._event(
             EventName.VALIDATION_FINISHED,
-            {"epoch": self._recorder.ledger.epoch, "steps": [{"command": o.command, "status": o.status.value} for o in result]},
+            {
+                "epoch": self._recorder.ledger.epoch,
+                "steps": [{"command": o.command, "status": o.status.value} for o in result],
+            },
         )
         return result
 
     def _step(self, step: ValidationStep, index: int) -> ValidationOutcome:
         ledger = self._recorder.ledger
-        request = ToolRequest(f"{TOOL}-{ledger.epoch}-{index}", TOOL, {"command": step.command, "kind": step.kind.value})
+        request = ToolRequest(
+            f"{VALIDATION_TOOL}-{ledger.epoch}-{index}",
+            VALIDATION_TOOL,
+            {"command": step.command, "kind": step.kind.value},
+        )
         draft = self._recorder.open(request)
         done = self._terminal.run(step.command, self._timeout, "/workspace", request, draft)
         if isinstance(done, Refusal):
@@ -123,4 +130,3 @@ def _ended(done: CommandResult) -> Outcome:
     if done.cancelled:
         return Outcome.CANCELLED
     return Outcome.OK
-
