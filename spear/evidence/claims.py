@@ -122,5 +122,5 @@ def _number(text: str) -> int | None:
         match = language.numbers.search(text)
         if match is not None:
             word = next(group for group in match.groups() if group is not None)
-            return language.words_of_number.get(word) or (int(word) if word.isdigit() else None)
+            return language.words_of_number.get(word) or int(word) or None
     return None

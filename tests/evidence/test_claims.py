@@ -90,3 +90,17 @@ def test_a_hedge_covers_what_follows_it_and_not_what_stands_before():
     assert {claim.kind for claim in asserted("It builds, and the tests should pass.")} == {ClaimKind.BUILDS}
     assert asserted("I have not run it, so the tests may fail.") == []
     assert {claim.kind for claim in asserted("I have not run the demo; the tests pass.")} == {ClaimKind.TESTS_PASS}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "`ring_next(3, 4)` returns 0 and the tests pass.",
+        "It now returns 0, so the tests pass.",
+        "Since version 3 the tests pass.",
+        "La fonction renvoie maintenant 0 et les tests passent.",
+        "On Python 3.11 tests pass.",
+    ],
+)
+def test_a_number_of_something_else_is_no_count_of_tests(answer):
+    assert {claim.number for claim in asserted(answer) if claim.kind is ClaimKind.TESTS_PASS} == {None}

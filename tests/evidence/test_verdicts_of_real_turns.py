@@ -69,6 +69,9 @@ PROVE_NOTHING = [
     "make test & wait",
     "bash -c 'make test || true'",
     "bash -c 'make test &'",
+    "bash -c 'make test | cat'",
+    "(make test | cat)",
+    "out=$(make test | cat)",
     "ls build; cat Makefile # make test",
     "cat <<'X'\nmake test\nX",
     "docker run --rm x make test",
@@ -232,6 +235,15 @@ def test_zero_tests_are_no_test(project):
     assert project.verdict("The tests pass.").verdict is Verdict.UNVERIFIED
 
 
+def test_zero_tests_behind_a_lost_status_are_none_either(project):
+    project.setup("test_x.py", "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n")
+    project.edit("x.py", "", "x = 1\n")
+    project.run("python3 -m unittest -k zzz; true")
+    assert project.verdict("The tests pass.").verdict is Verdict.UNVERIFIED
+    project.run("python3 -m unittest; true")
+    assert project.verdict("The tests pass.").verdict is Verdict.VERIFIED
+
+
 def test_a_makefile_that_prints_help_builds_nothing(project):
     project.setup("Makefile", "help:\n\t@echo 'usage: make html | clean'\nhtml:\n\t@echo building\n")
     project.edit("a.py", "", "x = 2\n")
@@ -303,6 +315,23 @@ def test_a_clean_rebuild_needs_clean_build_and_a_look_in_that_order(fixed):
     assert fixed.verdict(answer).verdict is Verdict.UNVERIFIED
     fixed.run("ls -l build/test_ring")
     assert fixed.verdict(answer).verdict is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("make all", "ls -l build/test_ring", "make clean"),
+        ("make clean", "ls -l", "make all"),
+        ("make all", "make clean", "ls -l"),
+        ("make all", "ls -l build"),
+    ],
+)
+def test_a_clean_rebuild_in_another_order_is_not_shown(fixed, commands):
+    for command in commands:
+        fixed.run(command)
+    report = fixed.verdict("It survives a clean rebuild.")
+    assert report.verdict is Verdict.UNVERIFIED
+    assert ReasonCode.REBUILD_NOT_SHOWN in codes(report)
 
 
 def test_documentation_is_verified_only_by_what_reads_it(ring):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spear.evidence.language.vocabulary import Vocabulary, anywhere, words
+from spear.evidence.language.vocabulary import NUMBER_GAP, Vocabulary, anywhere, words
 
 _BAD = r"(?:errors?|warnings?|issues?|problems?|failures?|complaints?|diagnostics?|regressions?)"
 _LINTER = r"(?:lint|linter|linting|mypy|ruff|eslint|clippy|flake8|pylint|pyright|type|typing|style)"
@@ -42,7 +42,6 @@ _SUBJECT = (
     r"|⟦program⟧|⟦code⟧)"
 )
 _GAP = r"(?:\s+[\w⟦⟧'/().-]+){0,6}?"
-
 ENGLISH = Vocabulary(
     denials=(
         (re.compile(rf"\bwithout (?:any )?(?:a single )?{_KIND}{_BAD}(?: or {_BAD})?"), "cleanly"),
@@ -132,6 +131,7 @@ ENGLISH = Vocabulary(
         rf"{_TESTS}(?:\s+results?)?:\s*(?:\d+(?:/\d+)?\s+)?{_PASS}",
         r"\b\d+(?:/\d+)?\s+(?:passed|passing)\b|\btests? (?:passed|passing)\s*[:=]\s*\d+",
         r"\b\d+ (?:unit |integration |new )?tests? (?:passed|pass|ok|succeeded)\b",
+        r"⟦test⟧\s+(?:exits?|exited|ends|ended|returns?|returned) (?:with )?(?:exit )?(?:status |code )?0\b",
         r"⟦test⟧\s*(?:→|->|=>|:|=|—)?\s*(?:is\s+)?(?:passes|pass|passed|green|succeeds|succeeded|works|completes|ok)\b",
     ),
     lint=anywhere(
@@ -180,6 +180,7 @@ ENGLISH = Vocabulary(
         r"|\bsuccessfully (?:tested|verified|validated)\b",
         r"\b(?:everything|all checks?|the checks?|checks|all of it|validation|verification|ci) (?:now |still "
         r"|all )*(?:pass|passes|passed|is green|are green|succeeds?|is clean|is ok)\b",
+        r"^\s*(?:verified|confirmed|validated) (?:by|with|using|against)\b",
         r"\ball green\b|\bis gone\b",
     ),
     mentions_tests=words("tests?", "suite", "specs?", "⟦test⟧", r"test_\w+", r"\w+_tests?"),
@@ -190,9 +191,9 @@ ENGLISH = Vocabulary(
     numbers=anywhere(
         r"\btests? (?:passed|passing)\s*[:=]\s*(\d+)",
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:passed|passing|passes|pass)\b",
-        r"(?<![\w.%])(\d+)\s+(?:\w+\s+){0,2}?(?:tests?|specs?|checks|examples|test cases)\b",
+        r"(?<![\w.%])(\d+)\s+" + NUMBER_GAP + r"(?:tests?|specs?|checks|examples|test cases)\b",
         r"\b(\d+)/\d+\s+(?:tests|passing|passed|pass|green)\b",
-        r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+(?:\w+\s+){0,2}?(?:tests|specs|checks)\b",
+        r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+" + NUMBER_GAP + r"(?:tests|specs|checks)\b",
     ),
     words_of_number={
         "two": 2,

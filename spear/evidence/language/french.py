@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spear.evidence.language.vocabulary import Vocabulary, anywhere, words
+from spear.evidence.language.vocabulary import NUMBER_GAP, Vocabulary, anywhere, words
 
 _BAD = r"(?:erreurs?|avertissements?|problèmes?|échecs?|défauts?|alertes?)"
 _ADVERB = (
@@ -24,7 +24,6 @@ _SUBJECT = (
     r"(?:il|elle|cela|ça|programme|script|binaire|commande|outil|serveur|démo|application|exécutable|service|tout"
     r"|l'exécution|⟦call⟧|⟦program⟧|⟦code⟧)"
 )
-
 FRENCH = Vocabulary(
     denials=(
         (re.compile(rf"\bsans (?:aucun |aucune )?{_BAD}"), "proprement"),
@@ -109,9 +108,9 @@ FRENCH = Vocabulary(
     mentions_tests=words("tests?", "suite", "⟦test⟧", r"test_\w+"),
     all_pass=words(r"(?:ils|elles|tout|tous) (?:passent|passe|réussissent|réussit)(?: tous| toutes)?"),
     numbers=anywhere(
-        r"(?<![\w.%])(\d+)\s+(?:\w+\s+){0,2}?tests?\b",
+        r"(?<![\w.%])(\d+)\s+" + NUMBER_GAP + r"tests?\b",
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:réussis?|passent|passés?)\b",
-        r"\b(deux|trois|quatre|cinq|six|sept|huit|neuf|dix)\s+(?:\w+\s+){0,2}?tests\b",
+        r"\b(deux|trois|quatre|cinq|six|sept|huit|neuf|dix)\s+" + NUMBER_GAP + r"tests\b",
     ),
     words_of_number={
         "deux": 2,

@@ -40,6 +40,13 @@ class Vocabulary:
     words_of_number: Mapping[str, int]
 
 
+NUMBER_GAP = (
+    r"(?:(?!(?:and|the|or|to|in|on|for|so|but|when|if|with|as|at|is|are|my|your"
+    r"|et|les|le|la|des|de|ou|car|donc|pour|dans|avec|mes|vos|sur|que|à)\b)\w+\s+){0,2}?"
+)
+"""What may stand between a count and what it counts ("12 unit tests", not "returns 0 and the tests")."""
+
+
 def words(*alternatives: str) -> Pattern:
     """One pattern that matches any of the alternatives as whole words."""
     return re.compile(r"(?<!\w)(?:" + "|".join(alternatives) + r")(?!\w)")
