@@ -18,7 +18,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 ORDINARY = "tester"
-# The test interpreter may lie in a home the ordinary user cannot enter; the system's will do for a module of stdlib only.
+# The test interpreter may lie in a home the ordinary user cannot enter; the driver needs the standard library only.
 SYSTEM_PYTHON = "/usr/bin/python3"
 SECRET = "hunter2-of-the-host"
 

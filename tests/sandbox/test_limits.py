@@ -29,7 +29,8 @@ def test_a_memory_hog_is_killed_where_memory_is_bounded_and_the_mechanism_is_alw
 
 
 def test_a_fork_bomb_is_bounded(own_host):
-    bomb = "import os, time\nn = 0\ntry:\n while n < 300:\n  os.fork() or time.sleep(60)\n  n += 1\nfinally: print('made', n)"
+    loop = "while n < 300:\n  os.fork() or time.sleep(60)\n  n += 1"
+    bomb = f"import os, time\nn = 0\ntry:\n {loop}\nfinally: print('made', n)"
     done = own_host.run(f"/usr/bin/python3 -c '{bomb.replace(chr(39), chr(34))}'", limits={"tasks": 60}, timeout=30.0)
     assert "made" in done.output, done
     if done.limits != Mechanism.RLIMIT_ONLY:

@@ -10,9 +10,10 @@ from spear.sandbox.toolchains import find
 @pytest.fixture
 def home(tmp_path):
     made = tmp_path / "home/op"
-    for name in (".pyenv/shims", ".pyenv/versions/3.11/bin", ".cargo/bin", ".cargo/registry", ".rustup/toolchains", ".ssh",
-                 ".local/bin", ".local/share/uv/tools", ".nvm/versions/node/v20/bin", "bin", ".npm", "miniconda3/conda-meta",
-                 "miniconda3/bin", ".sdkman/candidates/java/current/bin", "work/.venv/bin"):  # fmt: skip
+    for name in (".pyenv/shims", ".pyenv/versions/3.11/bin", ".cargo/bin", ".cargo/registry", ".rustup/toolchains",
+                 ".ssh", ".local/bin", ".local/share/uv/tools", ".nvm/versions/node/v20/bin", "bin", ".npm",
+                 "miniconda3/conda-meta", "miniconda3/bin", ".sdkman/candidates/java/current/bin",
+                 "work/.venv/bin"):  # fmt: skip
         (made / name).mkdir(parents=True)
     (made / ".cargo/credentials.toml").write_text("token")
     (made / "work/.venv/pyvenv.cfg").write_text(f"home = {made}/.pyenv/versions/3.11/bin\n")

@@ -21,7 +21,8 @@ VALUES = st.dictionaries(
 @settings(max_examples=40, deadline=None)
 def test_any_exported_value_comes_back_as_it_was(shell, values):
     printed = subprocess.run(
-        [*shell, "-c", "export -p"], env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"], **values}, capture_output=True, check=True
+        [*shell, "-c", "export -p"], env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"], **values},
+        capture_output=True, check=True,
     )  # fmt: skip
     back = {name: value for name, value in exported(printed.stdout) if name.startswith("V_")}
     assert back == values
