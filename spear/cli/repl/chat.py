@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from spear.cli.commands.registry import Unknown, resolve
 from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Style
-from spear.cli.repl.driver import Driver
 from spear.cli.repl.entry import Entry
 from spear.cli.repl.live_screen import LiveScreen
 from spear.cli.repl.pending import PendingLines
 from spear.cli.repl.status_line import idle_line, running_line
 from spear.events.names import Mode
+
+if TYPE_CHECKING:
+    from spear.cli.repl.driver import Driver
 
 _AGAIN_SECONDS = 1.0
 _LONG_TURN_SECONDS = 20.0
@@ -25,30 +28,37 @@ _SHOWN_ROWS = 400
 class Chat:
     """What the keys of the live chat do. Its methods run in the event loop's thread."""
 
-    def __init__(self, *, notify: bool = False) -> None:
-        self.driver: Driver
+    def __init__(self) -> None:
+        self.driver: Driver | None = None
         self.screen: LiveScreen
         self.entry: Entry
         self.status = 0
-        self._notify = notify
+        self._notify = False
         self._waiting = PendingLines()
         self._worker: threading.Thread | None = None
         self._hint, self._hint_until = "", 0.0
         self._armed_at = float("-inf")
 
-    def attach(self, driver: Driver, screen: LiveScreen, entry: Entry) -> None:
-        """Give the chat its parts, once."""
-        self.driver, self.screen, self.entry = driver, screen, entry
+    def attach(self, screen: LiveScreen, entry: Entry) -> None:
+        """Give the chat its terminal, once."""
+        self.screen, self.entry = screen, entry
+
+    def begin(self, driver: Driver, *, notify: bool) -> None:
+        """The session is there: what was entered before is served now."""
+        self.driver, self._notify = driver, notify
+        self._next()
 
     @property
     def busy(self) -> bool:
-        """Whether something is being served."""
-        return self._worker is not None
+        """Whether something is being served, or nothing can be yet."""
+        return self._worker is not None or self.driver is None
 
     def status_row(self) -> str:
         """The row below the editor."""
         hint = self._hint if time.monotonic() < self._hint_until else ""
         width, view = self.screen.width(), self.screen.view
+        if self.driver is None:
+            return hint or "starting…"
         if view is not None:
             return running_line(self.driver.app, view.progress, len(self._waiting), width, hint)
         if self.busy:
@@ -63,9 +73,9 @@ class Chat:
             self._start(text)
         elif _is_quit(text):
             self.leave(0)
-        elif self.driver.looks_only(text):
-            self._print_request(text)
-            self._thread(lambda: self.driver.serve(text))
+        elif (driver := self.driver) is not None and driver.looks_only(text):
+            self._print_request(driver, text)
+            self._thread(lambda: driver.serve(text))
         else:
             self._waiting.add(text)
             self.screen.changed()
@@ -76,9 +86,10 @@ class Chat:
         if not self.busy or not text.strip():
             return
         self.entry.take()
-        steer: Callable[[str], bool] | None = getattr(self.driver.app, "steer", None)
-        if self.screen.view is not None and steer is not None and steer(text):
-            self._print_request(text)
+        driver = self.driver
+        steer: Callable[[str], bool] | None = getattr(driver.app, "steer", None) if driver is not None else None
+        if driver is not None and self.screen.view is not None and steer is not None and steer(text):
+            self._print_request(driver, text)
             self.hint("handed to the turn at its next tool boundary")
         else:
             self._waiting.add(text)
@@ -90,13 +101,16 @@ class Chat:
             self._start("/undo choose")
 
     def _start(self, text: str) -> None:
-        self._print_request(text)
-        self.driver.begin()
+        driver = self.driver
+        if driver is None:
+            return
+        self._print_request(driver, text)
+        driver.begin()
         started = time.monotonic()
 
         def serve() -> None:
             try:
-                self.driver.serve(text)
+                driver.serve(text)
             finally:
                 self.screen.soon(self._ended, time.monotonic() - started)
 
@@ -107,9 +121,13 @@ class Chat:
         self._worker = None
         if self._notify and isinstance(seconds, float) and seconds > _LONG_TURN_SECONDS:
             self.screen.bell()
-        if self.driver.finished:
+        if self.driver is not None and self.driver.finished:
             self.screen.exit()
-        elif (following := self._waiting.next()) is not None:
+        else:
+            self._next()
+
+    def _next(self) -> None:
+        if (following := self._waiting.next()) is not None:
             self._start(following)
         else:
             self.screen.changed()
@@ -119,15 +137,15 @@ class Chat:
         thread.start()
         return thread
 
-    def _print_request(self, text: str) -> None:
-        self.screen.show(f"\n{self.driver.request_line(text)}")
+    def _print_request(self, driver: Driver, text: str) -> None:
+        self.screen.show(f"\n{driver.request_line(text)}")
 
     # --- keys -------------------------------------------------------------------------------------------------------
 
     def interrupt(self) -> None:
         """Ctrl+C: the running command, then the turn; else the text; else, twice, the chat."""
         now = time.monotonic()
-        if self.busy:
+        if self._worker is not None and self.driver is not None:
             self.hint(f"stopping {self.driver.interruption.press()}…", 5.0)
         elif self.entry.buffer.text:
             self.entry.take()
@@ -139,19 +157,22 @@ class Chat:
 
     def escape(self) -> None:
         """Esc while something runs: stop it, and what waited comes back into the editor."""
-        self.driver.interruption.stop()
+        if self.driver is not None:
+            self.driver.interruption.stop()
         self.entry.give_back(self._waiting.give_back())
         self.hint("stopping the turn…", 5.0)
 
     def end_of_input(self) -> None:
         """Ctrl+D at an empty prompt."""
-        if self.busy:
+        if self._worker is not None:
             self.hint("a turn is running: Ctrl+C stops it, /quit leaves")
         else:
             self.leave(0)
 
     def cycle_mode(self) -> None:
         """safe ⇄ ask; auto is left for safe and never entered."""
+        if self.driver is None:
+            return
         app = self.driver.app
         app.set_mode(Mode.ASK if app.mode is Mode.SAFE else Mode.SAFE)
         self.hint(f"mode {app.mode.value}, from the next call on" if self.busy else f"mode {app.mode.value}", 2.0)
@@ -159,7 +180,8 @@ class Chat:
     def expand(self) -> None:
         """Ctrl+O: all of the last output, printed; the end of it where it is very long."""
         view = self.screen.view
-        output = (view.last_output if view is not None else "") or self.driver.last_output
+        before = self.driver.last_output if self.driver is not None else ""
+        output = (view.last_output if view is not None else "") or before
         if not output:
             self.hint("no tool has printed anything yet")
             return
@@ -178,7 +200,8 @@ class Chat:
     def leave(self, status: int) -> None:
         """End the chat; what runs is stopped first."""
         self.status = status
-        self.driver.interruption.stop()
+        if self.driver is not None:
+            self.driver.interruption.stop()
         self.screen.exit()
 
     def join(self) -> None:

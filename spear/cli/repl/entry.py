@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.auto_suggest import DummyAutoSuggest
 from prompt_toolkit.buffer import Buffer
@@ -15,8 +15,10 @@ from prompt_toolkit.history import History
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 
-from spear.cli.repl.history import InputHistory
 from spear.cli.repl.paste import PasteStore
+
+if TYPE_CHECKING:
+    from spear.cli.repl.history import InputHistory
 
 
 class EditorHistory(History):
@@ -69,18 +71,22 @@ class Placeholders(Processor):
 class Entry:
     """The buffer, and what editing it means."""
 
-    def __init__(self, history: InputHistory, completer: Completer, submit: Callable[[str], None]) -> None:
+    def __init__(self, submit: Callable[[str], None]) -> None:
         self.pastes = PasteStore()
         self.buffer = Buffer(
             name="entry",
-            history=EditorHistory(history, self.pastes),
-            completer=ThreadedCompleter(completer),
             complete_while_typing=True,
             auto_suggest=DummyAutoSuggest(),
             multiline=True,
             tempfile_suffix=".md",
         )
         self._submit = submit
+
+    def equip(self, history: InputHistory, completer: Completer) -> None:
+        """Give the editor the workspace's history and completion; what is typed already stays."""
+        self.buffer.completer = ThreadedCompleter(completer)
+        self.buffer.history = EditorHistory(history, self.pastes)
+        self.buffer.reset(self.buffer.document)
 
     @property
     def text(self) -> str:

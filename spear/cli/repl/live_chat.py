@@ -7,69 +7,102 @@ import os
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Mapping
 
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from spear.cli.commands.table import handlers_of
-from spear.cli.display.palette import Palette
+from spear.cli.display.palette import Palette, palette_of
 from spear.cli.repl.banner import banner
 from spear.cli.repl.bindings import bindings
 from spear.cli.repl.burst import BurstInput
 from spear.cli.repl.chat import Chat
 from spear.cli.repl.completion import LineCompleter, Sources
-from spear.cli.repl.driver import Driver
 from spear.cli.repl.entry import Entry
 from spear.cli.repl.live_screen import LiveScreen
+from spear.cli.repl.opening import Open, Opened
 from spear.cli.repl.paths import PathIndex
-from spear.cli.repl.ports import ChatApplication
-
-if TYPE_CHECKING:
-    from spear.cli.repl.opening import Opening
 
 _HANGUP, _TERMINATED = 129, 143
 _TYPED_AHEAD = 1 << 16
 
 
-def run_live(app: ChatApplication, opening: Opening, palette: Palette) -> int:
-    """Run the chat; its exit status. Raises EOFError or OSError when the terminal goes away."""
+def run_live(open_session: Open, environ: Mapping[str, str], palette: Palette) -> int | Opened:
+    """Run the chat; its exit status, or the session itself where its operator wants plain lines. Raises EOFError or
+    OSError when the terminal goes away, and what opening the session raises."""
     keyboard = BurstInput(sys.stdin)
-    with keyboard.raw_mode():  # before anything is printed: what answers the banner must reach us as it was typed
+    with keyboard.raw_mode():  # before anything is printed: what answers the first screen must reach us as typed
         _keep_typed_ahead(keyboard)
-        output = Vt100_Output.from_pty(sys.stdout, term=opening.environ.get("TERM"))
+        output = Vt100_Output.from_pty(sys.stdout, term=environ.get("TERM"))
         output.enable_cpr = False  # asking where the cursor is costs seconds on terminals that do not answer
-        chat = Chat(notify=opening.notify)
-        sources = Sources(PathIndex(app.roots.primary), lambda: [row.id for row in app.sessions()])
-        entry = Entry(opening.history, LineCompleter(sources), chat.submit)
-        screen = LiveScreen(palette, entry, chat.status_row, bindings(chat), (keyboard, output), vi=opening.vi)
-        driver = Driver(app, screen, handlers_of(app), opening.defect, light=opening.theme == "light")
-        chat.attach(driver, screen, entry)
-        screen.show(banner(app, palette, screen.width()))
-        driver.replay(opening.earlier)
-        opening.ready()
-        asyncio.run(_until_left(chat, screen))
+        chat = Chat()
+        entry = Entry(chat.submit)
+        screen = LiveScreen(palette, entry, chat.status_row, bindings(chat), (keyboard, output))
+        chat.attach(screen, entry)
+        live = _Live(chat, screen, entry, environ)
+        asyncio.run(live.run(open_session))
         chat.join()
-    return chat.status
+    if live.failures:
+        raise live.failures[0]
+    return live.plain or chat.status
 
 
-async def _until_left(chat: Chat, screen: LiveScreen) -> None:
-    """The loop, with its signals; what fails in it ends the chat and is raised here."""
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, chat.leave, _TERMINATED)
-    loop.add_signal_handler(signal.SIGHUP, chat.leave, _HANGUP)
-    loop.add_signal_handler(signal.SIGINT, chat.interrupt)
-    failures: list[BaseException] = []
+class _Live:
+    """The loop of one chat: a session arrives while the operator may type already."""
 
-    def failed(_: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    def __init__(self, chat: Chat, screen: LiveScreen, entry: Entry, environ: Mapping[str, str]) -> None:
+        self._chat, self._screen, self._entry, self._environ = chat, screen, entry, environ
+        self.failures: list[BaseException] = []
+        self.plain: Opened | None = None
+
+    async def run(self, open_session: Open) -> None:
+        """Draw until the chat is left; what fails in the loop ends it."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._chat.leave, _TERMINATED)
+        loop.add_signal_handler(signal.SIGHUP, self._chat.leave, _HANGUP)
+        loop.add_signal_handler(signal.SIGINT, self._chat.interrupt)
+        loop.set_exception_handler(self._failed)
+        opening = threading.Thread(target=self._open, args=(open_session,), name="opening", daemon=True)
+        self._screen.when_drawn(opening.start)
+        try:
+            await self._screen.run()
+        finally:
+            if opening.ident is not None:
+                await loop.run_in_executor(None, opening.join, _OPENING_SECONDS)
+
+    def _open(self, open_session: Open) -> None:
+        """In a thread of its own: imports, settings, stores."""
+        try:
+            opened = open_session()
+        except BaseException as error:  # noqa: BLE001 - carried to the caller of the chat, not swallowed
+            self.failures.append(error)
+            self._screen.soon(self._chat.leave, 0)
+        else:
+            self._screen.soon(self._opened, opened)
+
+    def _opened(self, opened: Opened) -> None:
+        if opened.plain:
+            self.plain = opened
+            self._screen.exit()
+            return
+        app, screen = opened.app, self._screen
+        screen.prefer(palette_of(opened.theme, self._environ, plain=False), vi=opened.vi)
+        sources = Sources(PathIndex(app.roots.primary), lambda: [row.id for row in app.sessions()])
+        self._entry.equip(opened.history, LineCompleter(sources))
+        driver = opened.driver(screen)
+        screen.show(banner(app, screen.palette, screen.width()))
+        driver.replay(opened.earlier)
+        opened.ready()
+        self._chat.begin(driver, notify=opened.notify)
+
+    def _failed(self, _: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         error = context.get("exception")
-        failures.append(error if isinstance(error, BaseException) else RuntimeError(str(context.get("message"))))
-        chat.leave(_HANGUP)
+        self.failures.append(error if isinstance(error, BaseException) else RuntimeError(str(context.get("message"))))
+        self._chat.leave(_HANGUP)
 
-    loop.set_exception_handler(failed)
-    await screen.run()
-    if failures:
-        raise failures[0]
+
+_OPENING_SECONDS = 10.0
 
 
 def _keep_typed_ahead(keyboard: BurstInput) -> None:

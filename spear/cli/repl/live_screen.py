@@ -11,7 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.enums import EditingMode
@@ -27,7 +27,9 @@ from spear.cli.repl.layout import STYLE, Rows, build_layout
 from spear.cli.repl.pager import page
 from spear.cli.repl.ports import Answer
 from spear.cli.repl.question import Asked, QuestionPane
-from spear.cli.repl.turn_view import TurnView
+
+if TYPE_CHECKING:
+    from spear.cli.repl.turn_view import TurnView
 
 T = TypeVar("T")
 
@@ -46,8 +48,6 @@ class LiveScreen:
         status: Callable[[], str],
         bindings: KeyBindings,
         terminal: tuple[Input, Output],
-        *,
-        vi: bool = False,
     ) -> None:
         self.palette = palette
         self.view: TurnView | None = None
@@ -56,6 +56,7 @@ class LiveScreen:
         self._repaint = self._scheduled = self._away = False
         self._last_frame = self._last_key = float("-inf")
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._drawn: list[Callable[[], None]] = []
         self._output = terminal[1]
         self.pane = QuestionPane(palette, self.width, self._answered, self._page_question)
         rows = Rows(entry.buffer, entry.pastes, self._live_rows, status, self.pane)
@@ -65,7 +66,6 @@ class LiveScreen:
             style=STYLE,
             color_depth=None if palette.colour else ColorDepth.DEPTH_1_BIT,
             include_default_pygments_style=False,
-            editing_mode=EditingMode.VI if vi else EditingMode.EMACS,
             erase_when_done=True,
             input=terminal[0],
             output=terminal[1],
@@ -131,6 +131,15 @@ class LiveScreen:
         """End the loop; asking again does nothing."""
         if self.app.is_running and self.app.future is not None and not self.app.future.done():
             self.app.exit()
+
+    def when_drawn(self, what: Callable[[], None]) -> None:
+        """Call something once the first frame is on the terminal."""
+        self._drawn.append(what)
+
+    def prefer(self, palette: Palette, *, vi: bool) -> None:
+        """The operator's styles and keys, known once the settings are."""
+        self.palette = self.pane.palette = palette
+        self.app.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
 
     # --- the loop ---------------------------------------------------------------------------------------------------
 
@@ -233,6 +242,8 @@ class LiveScreen:
         self._frame()
 
     def _painted(self) -> None:
+        while self._drawn:
+            self._drawn.pop()()
         asked, loop = self.pane.asked, self._loop
         if asked is None or asked.painted or loop is None:
             return

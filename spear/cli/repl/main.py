@@ -1,4 +1,7 @@
-"""`spear-chat` without `-p`: the session a command line asks for, and a chat with it (spec 1.3, 8.2)."""
+"""`spear-chat` without `-p`: a chat with the session a command line asks for (spec 1.3, 8.2).
+
+Only what draws the prompt is imported before it: the session is composed behind it (spec 9.1).
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spear.cli.application import Invocation
-from spear.cli.defects import report
-from spear.cli.repl.history import InputHistory
-from spear.cli.repl.opening import Opening, converse
-from spear.cli.repl.session import ChatSession
-from spear.cli.resuming import resumed
-from spear.cli.settings import load
+from spear.cli.repl.opening import converse
 from spear.errors import UsageError
+
+if TYPE_CHECKING:
+    from spear.cli.repl.opening import Opened
+
+_YES = ("1", "true", "yes", "on")
 
 
 def run_repl(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
@@ -22,23 +25,11 @@ def run_repl(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) 
     session from starting."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the chat needs a terminal", hint='run one turn with spear-chat -p "…"')
-    loaded = load(parsed, environ, cwd)
-    settings = loaded.settings
-    resume = resumed(parsed, settings, environ, cwd)
-    chat = ChatSession(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
-    try:
-        return converse(
-            chat,
-            Opening(
-                environ=environ,
-                history=InputHistory(chat.state, chat.roots.primary, chat.redact),
-                defect=lambda error: report(error, str(settings.state_dir)),
-                theme=settings.theme,
-                plain=settings.plain,
-                vi=settings.editing_mode == "vi",
-                earlier=chat.earlier() if resume is not None else (),
-                ready=chat.prepare,
-            ),
-        )
-    finally:
-        chat.close()
+
+    def open_session() -> Opened:
+        from spear.cli.repl.composing import compose  # the whole program: behind the prompt
+
+        return compose(parsed, environ, cwd)
+
+    plain = bool(getattr(parsed, "plain", False)) or environ.get("SPEAR_PLAIN", "").lower() in _YES
+    return converse(open_session, environ, plain=plain)

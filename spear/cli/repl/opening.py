@@ -1,46 +1,59 @@
-"""Opens the chat on this terminal, drawn or in lines, and says how it ended (spec 8.2)."""
+"""Opens the chat on this terminal, drawn or in lines, and says how it ended (spec 8.2).
+
+The prompt is there before the session behind it is: what is entered meanwhile waits for it (spec 9.1).
+"""
 
 from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from spear.cli.display.palette import palette_of
-from spear.cli.repl.history import InputHistory
-from spear.cli.repl.plain_chat import run_plain
-from spear.cli.repl.ports import ChatApplication, PastTurn
+
+if TYPE_CHECKING:
+    from spear.cli.repl.driver import Driver, Screen
+    from spear.cli.repl.history import InputHistory
+    from spear.cli.repl.ports import ChatApplication, PastTurn
 
 HANGUP = 129
 _TERMINAL_GONE = frozenset({errno.EIO, errno.EBADF, errno.ENXIO, errno.EPIPE})
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """How a chat is opened: what the terminal can do, what the operator prefers, what came before. `ready` is called
-    once the first screen is there."""
+class Opened:
+    """A session ready to be talked to: its application, what serves entries on a screen, the operator's preferences,
+    what came before. `ready` is called once the first screen is there, `close` at the end."""
 
-    environ: Mapping[str, str]
+    app: ChatApplication
+    driver: Callable[[Screen], Driver]
     history: InputHistory
-    defect: Callable[[Exception], str]
     theme: str = "auto"
     plain: bool = False
     vi: bool = False
     notify: bool = False
     earlier: Sequence[PastTurn] = ()
     ready: Callable[[], None] = field(default=lambda: None)
+    close: Callable[[], None] = field(default=lambda: None)
 
 
-def converse(app: ChatApplication, opening: Opening) -> int:
-    """Run the chat to its end; the exit status: 0, 129 after a hangup, 143 after SIGTERM."""
-    palette = palette_of(opening.theme, opening.environ, plain=opening.plain)
+Open = Callable[[], Opened]
+"""Puts a session together; may take a while. Raises SpearError for what keeps it from starting."""
+
+
+def converse(open_session: Open, environ: Mapping[str, str], *, plain: bool) -> int:
+    """Run a chat to its end; the exit status: 0, 129 after a hangup, 143 after SIGTERM. Raises what opening raises."""
+    sessions: list[Opened] = []
+
+    def opened() -> Opened:
+        sessions.append(open_session())
+        return sessions[0]
+
     try:
-        if palette.plain:
-            status = run_plain(app, opening)
-        else:
-            from spear.cli.repl.live_chat import run_live  # prompt_toolkit
-
-            status = run_live(app, opening, palette)
+        status = _run(opened, environ, plain)
+        if status == 0 and sessions:
+            print(f"go on with this session: spear-chat --resume {sessions[0].app.session}", flush=True)
     except EOFError:
         status = HANGUP
     except OSError as error:
@@ -48,7 +61,23 @@ def converse(app: ChatApplication, opening: Opening) -> int:
             raise
         status = HANGUP
     finally:
-        opening.history.close()
-    if status == 0:
-        print(f"go on with this session: spear-chat --resume {app.session}", flush=True)
+        for session in sessions:
+            session.history.close()
+            session.close()
     return status
+
+
+def _run(opened: Open, environ: Mapping[str, str], plain: bool) -> int:
+    palette = palette_of("auto", environ, plain=plain)
+    if not palette.plain:
+        from spear.cli.repl.live_chat import run_live  # prompt_toolkit
+
+        status = run_live(opened, environ, palette)
+        if isinstance(status, int):
+            return status
+        session = status
+    else:
+        session = opened()
+    from spear.cli.repl.plain_chat import run_plain
+
+    return run_plain(session)

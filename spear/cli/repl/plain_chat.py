@@ -7,27 +7,22 @@ import signal
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING
 
-from spear.cli.commands.table import handlers_of
 from spear.cli.display.palette import PLAIN
 from spear.cli.repl.banner import banner
 from spear.cli.repl.driver import Driver
+from spear.cli.repl.opening import Opened
 from spear.cli.repl.plain_screen import PlainScreen
-from spear.cli.repl.ports import ChatApplication
-
-if TYPE_CHECKING:
-    from spear.cli.repl.opening import Opening
 
 _HANGUP, _TERMINATED = 129, 143
 _WIDE = 200
 
 
-def run_plain(app: ChatApplication, opening: Opening) -> int:
+def run_plain(opening: Opened) -> int:
     """Run the chat; its exit status."""
     screen = PlainScreen(sys.stdin, sys.stdout)
-    driver = Driver(app, screen, handlers_of(app), opening.defect)
-    screen.show(banner(app, PLAIN, _WIDE))
+    driver = opening.driver(screen)
+    screen.show(banner(opening.app, PLAIN, _WIDE))
     driver.replay(opening.earlier)
     opening.ready()
     ended: list[int] = []

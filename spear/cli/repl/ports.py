@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from spear.agent.messages import Message
-from spear.cli.display.palette import Palette
-from spear.control.controller import FinishedTurn
-from spear.events.names import Mode
-from spear.events.stream import Sink
-from spear.host.confirmation import Confirm
-from spear.host.consent import Approvals
-from spear.workspace.checkpoints import CheckpointInfo, UndoReport
-from spear.workspace.roots import Roots
-from spear.workspace.undo_plan import UndoPlan
+if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
+    from pathlib import Path
+
+    from spear.agent.messages import Message
+    from spear.cli.display.palette import Palette
+    from spear.control.controller import FinishedTurn
+    from spear.events.names import Mode
+    from spear.events.stream import Sink
+    from spear.host.confirmation import Confirm
+    from spear.host.consent import Approvals
+    from spear.workspace.checkpoints import CheckpointInfo, UndoReport
+    from spear.workspace.roots import Roots
+    from spear.workspace.undo_plan import UndoPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class QuestionPane:
     ) -> None:
         self.asked: Asked | None = None
         self.armed = False
-        self._palette = palette
+        self.palette = palette
         self._width = width
         self._answered = answered
         self._whole = whole
@@ -87,7 +87,7 @@ class QuestionPane:
         dialog = self.asked.dialog
         if dialog.entering and dialog.current is not None:
             return ANSI(f"{clean(dialog.current.entry)} (Enter sends, Esc goes back)")
-        return ANSI(dialog.rows(self._palette, self._width()))
+        return ANSI(dialog.rows(self.palette, self._width()))
 
     def _press(self, key: str) -> None:
         asked = self.asked

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from spear.agent.messages import Message, Role
+from spear.cli.commands.table import handlers_of
+from spear.cli.repl.driver import Driver
 from spear.cli.repl.history import InputHistory
-from spear.cli.repl.opening import Opening, converse
+from spear.cli.repl.opening import Opened, converse
 from spear.cli.repl.ports import CommandHandler, CommandIO, PastTurn, SessionRow
 from spear.control.controller import FinishedTurn
 from spear.errors import SpearError
@@ -294,23 +297,24 @@ class _Turn:
 
 
 def main(arguments: list[str]) -> int:
-    import os
-
     workspace, state, *flags = arguments
     mode = next((Mode(flag[2:]) for flag in flags if flag in ("--safe", "--ask", "--auto")), Mode.SAFE)
     app = StandIn(Path(workspace), Path(state), mode)
     if "--notice" in flags:
         app.notices = ("a notice \x1b]0;PWNED\x07",)
-    redact = Redactor.of_environment(os.environ).text
-    opening = Opening(
-        environ=os.environ,
-        history=InputHistory(app.state, app.roots.primary, redact),
-        defect=lambda error: f"internal error: {type(error).__name__}",
-        plain="--plain" in flags,
+
+    def defect(error: Exception) -> str:
+        return f"internal error: {type(error).__name__}"
+
+    opened = Opened(
+        app=app,
+        driver=lambda screen: Driver(app, screen, handlers_of(app), defect),
+        history=InputHistory(app.state, app.roots.primary, Redactor.of_environment(os.environ).text),
         vi="--vi" in flags,
+        notify="--notify" in flags,
         earlier=(PastTurn("what was", "it **was**", "NO_CHANGE"),) if "--earlier" in flags else (),
     )
-    return converse(app, opening)
+    return converse(lambda: opened, os.environ, plain="--plain" in flags)
 
 
 if __name__ == "__main__":

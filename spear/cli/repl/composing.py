@@ -1,0 +1,40 @@
+"""The session of a command line, ready for a chat (spec 1.3)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from spear.cli.application import Invocation
+from spear.cli.commands.table import handlers_of
+from spear.cli.defects import report
+from spear.cli.repl.driver import Driver
+from spear.cli.repl.history import InputHistory
+from spear.cli.repl.opening import Opened
+from spear.cli.repl.session import ChatSession
+from spear.cli.resuming import resumed
+from spear.cli.settings import load
+
+
+def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> Opened:
+    """Settings, stores, host and conversation. Raises SpearError for what keeps the session from starting."""
+    loaded = load(parsed, environ, cwd)
+    settings = loaded.settings
+    resume = resumed(parsed, settings, environ, cwd)
+    chat = ChatSession(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
+
+    def defect(error: Exception) -> str:
+        return report(error, str(settings.state_dir))
+
+    return Opened(
+        app=chat,
+        driver=lambda screen: Driver(chat, screen, handlers_of(chat), defect, light=settings.theme == "light"),
+        history=InputHistory(chat.state, chat.roots.primary, chat.redact),
+        theme=settings.theme,
+        plain=settings.plain,
+        vi=settings.editing_mode == "vi",
+        earlier=chat.earlier() if resume is not None else (),
+        ready=chat.prepare,
+        close=chat.close,
+    )
