@@ -1,0 +1,1 @@
+"""The parts of workspace knowledge: records, database, sources, what is no knowledge, how it is shown (spec 4.3)."""
