@@ -31,10 +31,11 @@ from spear.models.backend import ModelBackend
 from spear.models.selection import open_backend
 from spear.sandbox.request import Limits
 from spear.sandbox.runner import CommandRunner
-from spear.sandbox.selftest import preflight
+from spear.sandbox.selftest import Preflight, preflight
 from spear.shell.parse import ShellParser
 from spear.state.audit import AuditLog
 from spear.state.directory import StateDirectory
+from spear.state.files import state_error
 from spear.state.records import EvidenceLog, ToolActionLog
 from spear.state.redaction import Redactor
 from spear.state.results import ResultStore
@@ -111,7 +112,7 @@ class Application:
             scratch=scratch / "layers",
             options=self._options(),
             runner=runner,
-            confinement=Confinement(lambda: preflight(self.state.root)),
+            confinement=Confinement(self._probe_confinement),
             parser=ShellParser(),
             writer=DurableWriter(),
             checkpoints=CheckpointManager(self.state.checkpoints),
@@ -133,6 +134,12 @@ class Application:
                 "resumed": resume is not None,
             },
         )
+
+    def _probe_confinement(self) -> Preflight:
+        try:
+            return preflight(self.state.root)
+        except OSError as error:
+            raise state_error("try the sandbox in", self.state.root, error) from error
 
     def _options(self) -> HostOptions:
         settings = self.settings

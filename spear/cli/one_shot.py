@@ -15,12 +15,17 @@ from spear.cli.display.tool_lines import called, finished
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
+from spear.agent.messages import FailureKind
 from spear.control.controller import FinishedTurn
 from spear.errors import UsageError
 from spear.events.names import EventName, Stop, Verdict
 from spear.events.stream import Event, Live, LiveKind, Sink
 from spear.host.consent import NOBODY_TO_ASK
 
+WAYS_OUT = (
+    "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), or play a "
+    "recording (--replay FILE); undo, audit, policy, classify and doctor need none."
+)
 _LARGEST_ATTACHMENT = 1 << 20
 
 
@@ -43,7 +48,7 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
             done = app.run_turn(request, sink=_sink(output), cancelled=stopping.cancelled, attachment=attachment)
         finally:
             app.close()
-    _print(done, output)
+    _print(done, output, default_endpoint=loaded.is_default("api_base"))
     return exit_status(done, stopping.status)
 
 
@@ -115,7 +120,7 @@ def _stream_json(item: Event | Live) -> None:
     print(json.dumps(row, ensure_ascii=True, default=str), flush=True)
 
 
-def _print(done: FinishedTurn, output: str) -> None:
+def _print(done: FinishedTurn, output: str, *, default_endpoint: bool) -> None:
     result = done.result
     if output == "text":
         if result.answer.strip():
@@ -129,6 +134,8 @@ def _print(done: FinishedTurn, output: str) -> None:
     if done.failure is not None:
         hint = f" — {done.failure.hint}" if done.failure.hint else ""
         _diagnose(f"spear-chat: {done.failure.message}{hint}")
+        if done.failure.kind is FailureKind.UNREACHABLE and default_endpoint:
+            _diagnose(WAYS_OUT)
 
 
 def _diagnose(text: str, end: str = "\n") -> None:

@@ -91,7 +91,9 @@ class ChangeLog:
                 self._created.add(change.path)
         if self._recorder.changed(draft, changes):
             paths = [change.path for change in changes if change.delivered]
-            self._event(EventName.EPOCH_OPENED, {"epoch": self._recorder.ledger.epoch, "paths": paths[:50], "count": len(paths)})
+            self._event(
+                EventName.EPOCH_OPENED, {"epoch": self._recorder.ledger.epoch, "paths": paths[:50], "count": len(paths)}
+            )
 
     def watch(self) -> None:
         """Remember the tree as it is, so that what others change meanwhile is noticed."""

@@ -27,7 +27,9 @@ class Approvals:
     store: PermissionStore = field(default_factory=PermissionStore)
     workspace: str = ""
 
-    def grant(self, kind: PermissionKind, words: tuple[str, ...], *, network: bool = False, hosts: tuple[str, ...] = ()) -> None:
+    def grant(
+        self, kind: PermissionKind, words: tuple[str, ...], *, network: bool = False, hosts: tuple[str, ...] = ()
+    ) -> None:
         """Add one approval of today."""
         today = datetime.now(UTC).date().isoformat()
         self.store = self.store.grant(

@@ -43,7 +43,8 @@ class Files:
         before, old = self._now(location)
         if refusal := self._consent.ask(request, target.shown, lambda: self._edit(target.shown, old, content, request)):
             return refusal
-        self._log.protect(location)
+        if refusal := self._unprotected(location, request.tool):
+            return refusal
         written = self._session.writer.write(
             location.root, location.relative, content, expected, shown=target.shown, cancelled=self._cancelled
         )
@@ -70,11 +71,16 @@ class Files:
         location = self._gate.location(target)
         before, _ = self._now(location)
         if refusal := self._consent.ask(
-            request, target.shown, lambda: Question(Subject.DELETE, request.tool, target.shown, f"delete {target.shown}: {reason}")
+            request,
+            target.shown,
+            lambda: Question(Subject.DELETE, request.tool, target.shown, f"delete {target.shown}: {reason}"),
         ):
             return refusal
-        self._log.protect(location)
-        done = self._session.writer.delete(location.root, location.relative, shown=target.shown, cancelled=self._cancelled)
+        if refusal := self._unprotected(location, request.tool):
+            return refusal
+        done = self._session.writer.delete(
+            location.root, location.relative, shown=target.shown, cancelled=self._cancelled
+        )
         if isinstance(done, WriteProblem):
             return _refused(done, request.tool)
         draft.committed = draft.durable = True
@@ -86,6 +92,14 @@ class Files:
             self._log.changed(draft, [change])
         self._log.settled([location])
         return done
+
+    def _unprotected(self, location: Location, tool: str) -> Refusal | None:
+        """Keep what is there before it changes; what cannot be kept is not changed."""
+        try:
+            self._log.protect(location)
+        except OSError as error:
+            return no_checkpoint(tool, location.shown, error)
+        return None
 
     def _now(self, location: Location) -> tuple[PathState, bytes | None]:
         """What is there, and its bytes when it is a regular file of a size a person could read."""
@@ -101,6 +115,12 @@ class Files:
 
     def _edit(self, shown: str, old: bytes | None, new: bytes, request: ToolRequest) -> Question:
         return Question(Subject.EDIT, request.tool, shown, diff_text(shown, old or b"", new), writes=(shown,))
+
+
+def no_checkpoint(tool: str, shown: str, error: OSError) -> Refusal:
+    """The refusal of a change whose undo could not be made sure of."""
+    why = f"its present state cannot be kept for undo: {(error.strerror or str(error)).lower()}"
+    return Refusal("no_checkpoint", tool, shown, why, "stop and tell the operator to make room in the state directory")
 
 
 def diff_text(shown: str, old: bytes, new: bytes) -> str:

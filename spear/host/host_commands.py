@@ -39,7 +39,9 @@ class HostCommands:
         if found is None:
             return None
         if isinstance(found, HostCommandProblem):
-            return Refusal("host_command", request.tool, found.name, found.reason, "write it alone, without pipes or redirections")
+            return Refusal(
+                "host_command", request.tool, found.name, found.reason, "write it alone, without pipes or redirections"
+            )
         handler = self._handlers.get(found.words[0])
         if handler is None:
             why = f"{found.words[0]} has nothing to offer in this session"

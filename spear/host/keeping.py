@@ -15,6 +15,7 @@ from pathlib import Path
 from spear.agent.host import Refusal
 from spear.evidence.records import Change, ChangeKind
 from spear.host.changes import ChangeLog
+from spear.host.files import no_checkpoint
 from spear.host.mounts import mounts
 from spear.host.paths import PathGate, TurnRules
 from spear.host.recorder import Draft
@@ -55,8 +56,8 @@ class Keeper:
         self._log = log
 
     def keep(self, upper: Path, outcome: RunOutcome, *, builds: bool, tool: str, draft: Draft) -> Kept:
-        """Promote what may stay of the layers below `upper`, and remove them. Raises OSError when the checkpoint cannot
-        be written: then nothing was promoted."""
+        """Promote what may stay of the layers below `upper`, and remove them. Nothing is promoted of a root whose
+        present state cannot be kept for undo."""
         session = self._session
         kept = Kept()
         try:
@@ -83,7 +84,10 @@ class Keeper:
                 accepted.add(entry.path)
             else:
                 refusals.append(refusal)
-        self._log.protect(*(places[path] for path in sorted(accepted)))
+        try:
+            self._log.protect(*(places[path] for path in sorted(accepted)))
+        except OSError as error:
+            return Kept((), (*refusals, no_checkpoint(tool, "what the command changed", error)))
         report = promote(
             entries, upper, root, lambda entry: entry.path in accepted,
             disposable=lambda entry: not delivered[entry.path], durable=lambda entry: delivered[entry.path],
@@ -111,11 +115,15 @@ class Keeper:
 
     def _location(self, root: Path, relative: str) -> Location:
         roots = self._session.roots
-        name = PRIMARY if root == roots.primary else next((n for n, path in roots.others.items() if path == root), "git")
+        name = (
+            PRIMARY if root == roots.primary else next((n for n, path in roots.others.items() if path == root), "git")
+        )
         real = root / relative
         link = real.is_symlink()
         shown = relative if name == PRIMARY else f"/workspaces/{name}/{relative}"
-        return Location(name, root, relative, shown, real, link or real.exists(), real.is_dir() and not link, False, link)
+        return Location(
+            name, root, relative, shown, real, link or real.exists(), real.is_dir() and not link, False, link
+        )
 
 
 def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:

@@ -70,12 +70,8 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
     delivered = DeliveredSource(primary)
     session.checkpoints.begin(session.identity, asked.turn, primary)
-    log = ChangeLog(
-        session.roots, delivered, session.checkpoints, recorder, rules.created, parts.emit, asked.turn
-    )
-    consent = Consent(
-        granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts
-    )
+    log = ChangeLog(session.roots, delivered, session.checkpoints, recorder, rules.created, parts.emit, asked.turn)
+    consent = Consent(granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
     terminal = Terminal(
         session, rules, gate, consent, log, recorder, Keeper(session, rules, gate, log),

@@ -76,7 +76,10 @@ class PathGate:
         if self._rules.read_only:
             why, remedy = "this turn is read-only", "answer with what to change instead of changing it"
         else:
-            why, remedy = "safe mode writes nothing", "describe the change; the operator can allow it with --ask or --auto"
+            why, remedy = (
+                "safe mode writes nothing",
+                "describe the change; the operator can allow it with --ask or --auto",
+            )
         return Refusal("read_only", tool, target, why, remedy)
 
     def judge_write(self, location: Location, written: str, tool: str, head: bytes | None = None) -> Refusal | None:
@@ -88,9 +91,7 @@ class PathGate:
             return Refusal(decision.rule.value, tool, relative, decision.reason, _in_scope(scope))
         return self.judge_target(location, written, tool, head)
 
-    def judge_target(
-        self, location: Location, written: str, tool: str, head: bytes | None = None
-    ) -> Refusal | None:
+    def judge_target(self, location: Location, written: str, tool: str, head: bytes | None = None) -> Refusal | None:
         """What protects the target itself, whatever the scope: as written, and as resolved."""
         relative = location.shown
         if head is None and location.exists and not location.is_dir and not location.is_link:
@@ -131,7 +132,9 @@ class PathGate:
         return target_policy.credentials(shown) is None and not self._in_state(self._roots.primary / shown)
 
     def _closed(self, written: str, found: Location, tool: str) -> Refusal | None:
-        if refusal := target_policy.credentials(written, tool=tool) or target_policy.credentials(found.shown, tool=tool):
+        if refusal := target_policy.credentials(written, tool=tool) or target_policy.credentials(
+            found.shown, tool=tool
+        ):
             return refusal
         if self._in_state(found.real):
             return Refusal("own_state", tool, found.shown, "it belongs to spear's own record", "leave it alone")

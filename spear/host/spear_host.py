@@ -205,7 +205,12 @@ class SpearHost:
             self._breaker.succeeded(str(request.arguments.get("path") or request.arguments.get("command") or ""))
         for refusal in dict.fromkeys(refusals):
             if self._breaker.refused(refusal):
-                data = {"tool": refusal.tool, "target": refusal.target, "code": refusal.code, "count": self._breaker.limit}
+                data = {
+                    "tool": refusal.tool,
+                    "target": refusal.target,
+                    "code": refusal.code,
+                    "count": self._breaker.limit,
+                }
                 self._emit(Event(EventName.REPEATED_REFUSAL_STOPPED, data, self._turn))
                 return f"{refusal.target} was refused {self._breaker.limit} times: {refusal.reason}"
         return None

@@ -102,7 +102,9 @@ class Terminal:
         outcome, upper, capture = self._execute(command, timeout, cwd, network, draft)
         notes += lacking + self._notes(outcome, assessment, network)
         if outcome.ending is Ending.NOT_STARTED:
-            return Refusal("not_started", request.tool, command, outcome.problem, "run `spear-chat doctor` to see what is missing")
+            return Refusal(
+                "not_started", request.tool, command, outcome.problem, "run `spear-chat doctor` to see what is missing"
+            )
         before = self._recorder.ledger
         kept = Kept()
         if self._rules.may_write:
@@ -133,7 +135,9 @@ class Terminal:
             return Refusal(found.code.value, tool, f"workdir {workdir}", found.text, "use a directory of the workspace")
         if not found.is_dir:
             what = "is not a directory" if found.exists else "does not exist"
-            return Refusal("no_directory", tool, f"workdir {workdir}", f"it {what}", "use an existing directory of the workspace")
+            return Refusal(
+                "no_directory", tool, f"workdir {workdir}", f"it {what}", "use an existing directory of the workspace"
+            )
         return found.real, notes
 
     def _view(self, cwd: Path) -> PolicyView:
