@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from spear.sandbox import supervisor
+from spear.sandbox.namespaces import STAGE
 from spear.sandbox.plan import arguments
 from spear.sandbox.request import RootMount, RunRequest
 from spear.sandbox.runner import CommandRunner
@@ -30,7 +30,10 @@ def bare_words(runner: CommandRunner, request: RunRequest, empty: Path) -> list[
     tree = str(request.roots[0].path)
     at = words.index("--file")
     words[at : at + 3] = ["--dir", "/run/spear/none"]
-    stage, report = f"{supervisor.STAGE}/0", f"{supervisor.STAGE}/report"
+    stage, report = f"{STAGE}/0", f"{STAGE}/report"
+    caches = [at for at, word in enumerate(words) if word.startswith(f"{STAGE}/c")]
+    for at in caches:
+        words[at] = tree
     words = [str(empty) if word == report else word for word in words]
     return [tree + word.removeprefix(stage) if word.startswith(stage) else word for word in words]
 

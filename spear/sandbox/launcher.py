@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spear.sandbox import supervisor
 from spear.sandbox.limits import Group
 from spear.sandbox.network import Namespace
 
+PACKAGE_PARENT = Path(__file__).resolve().parents[2]
+BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from spear.sandbox.supervisor import main; main()"
 HELLO_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 5.0
 REPLY_BYTES = 1 << 16
@@ -96,7 +97,7 @@ class Launcher:
         with theirs:
             # A session of its own: Ctrl-C at the terminal is the host's to handle. No environment: nothing to leak.
             self._process = subprocess.Popen(
-                [*group.wrapper, sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(theirs.fileno()),
+                [*group.wrapper, sys.executable, "-I", "-S", "-c", BOOT, str(PACKAGE_PARENT), str(theirs.fileno()),
                  str(os.getpid()), settings.encoded()],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 env=dict(group.environment or {}),

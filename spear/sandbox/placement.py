@@ -9,9 +9,9 @@ from pathlib import Path
 
 from spear.sandbox.closure import protect
 from spear.sandbox.launcher import Overlay
+from spear.sandbox.namespaces import STAGE
 from spear.sandbox.plan import PlacedRoot
 from spear.sandbox.request import RootMount
-from spear.sandbox.supervisor import STAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from spear.sandbox.output import Drain
 from spear.sandbox.placement import Placement, place
 from spear.sandbox.plan import Plan, arguments, base_environment, command, encode
 from spear.sandbox.request import Ending, Limits, Network, RunOutcome, RunRequest
-from spear.sandbox.sealed import HOME
+from spear.sandbox.sealed import HOME, sweep
 from spear.sandbox.session import Configuration, Granted, Session
 from spear.sandbox.wrapper import NOT_CARRIED, REPORT_LIMIT, SCRIPT, Report, parse_report, wrap
 
@@ -67,6 +67,11 @@ class CommandRunner:
         """Kill what runs, stop the supervisor, remove the session's private directories."""
         with self._lock:
             self._session.close()
+
+    @staticmethod
+    def sweep(parent: Path) -> tuple[Path, ...]:
+        """Remove what killed sessions left in `parent`, the directory of session directories; their paths."""
+        return sweep(parent)
 
     @property
     def temporary(self) -> Path:

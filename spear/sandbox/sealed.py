@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 from collections.abc import Iterable
@@ -73,6 +74,10 @@ class Directories:
         return self.root / "caches"
 
     @property
+    def lock(self) -> Path:
+        return self.root / "lock"
+
+    @property
     def work(self) -> Path:
         return self.root / "work"
 
@@ -113,8 +118,36 @@ def remove(directories: Directories) -> None:
     with contextlib.suppress(OSError):
         directories.nothing.rmdir()
     directories.report.unlink(missing_ok=True)
+    directories.lock.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         directories.root.rmdir()
+
+
+def hold(directories: Directories) -> int:
+    """Mark the session as alive for as long as this process has the returned descriptor. Raises OSError."""
+    descriptor = os.open(directories.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def sweep(parent: Path) -> tuple[Path, ...]:
+    """Remove the session directories directly below `parent` whose process was killed before it could; their paths.
+
+    Only directories that carry a session's lock are looked at, and only those nobody holds.
+    """
+    removed: list[Path] = []
+    for lock in parent.glob("*/lock"):
+        descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        else:
+            remove(Directories(lock.parent))
+            removed.append(lock.parent)
+        finally:
+            os.close(descriptor)
+    return tuple(removed)
 
 
 def _remove_tree(path: Path) -> None:
@@ -165,5 +198,21 @@ def _copy(etc: Path, files: Iterable[str], trees: Iterable[str]) -> None:
     for name in trees:
         source = Path("/etc", name)
         if source.is_dir():
-            with contextlib.suppress(OSError, shutil.Error):
-                shutil.copytree(source, etc / name, symlinks=True, dirs_exist_ok=True)
+            (etc / name).mkdir(parents=True, exist_ok=True)
+            _copy_tree(str(source), str(etc / name))
+
+
+def _copy_tree(source: str, target: str) -> None:
+    """`copytree` without times, modes and checks: hundreds of small links are copied at the start of every session."""
+    for entry in os.scandir(source):
+        place = f"{target}/{entry.name}"
+        with contextlib.suppress(OSError):
+            if entry.name.endswith(".gz"):
+                continue  # half of /etc/alternatives are manual pages
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), place)  # noqa: PTH115, PTH211
+            elif entry.is_dir():
+                os.mkdir(place)  # noqa: PTH102
+                _copy_tree(entry.path, place)
+            elif entry.is_file():
+                shutil.copyfile(entry.path, place)

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from spear.sandbox.launcher import Hello, Launcher, Settings
 from spear.sandbox.limits import Group, Mechanism, choose
+from spear.sandbox.namespaces import STAGE
 from spear.sandbox.network import PROXY_PORT, Attachment, attach, proxy_environment, resolver_text
 from spear.sandbox.plan import Machine, Show
 from spear.sandbox.proxy import FilteringProxy
 from spear.sandbox.request import Limits, Network
-from spear.sandbox.sealed import HOME, Directories, prepare, prepare_network, remove
+from spear.sandbox.sealed import HOME, Directories, hold, prepare, prepare_network, remove
 from spear.sandbox.seccomp import program
 from spear.sandbox.toolchains import Toolchains, find
 
@@ -66,6 +67,7 @@ class Session:
         self.group = Group(Mechanism.RLIMIT_ONLY)
         self.limits = configuration.limits
         self._prepared = False
+        self._held = -1
         self._serial = 0
         self._staged: dict[str, int] = {}
         self._attached: Attachment | str | None = None
@@ -79,6 +81,7 @@ class Session:
         if not self._prepared:
             uid, gid = self.identity or (os.geteuid(), os.getegid())
             prepare(self.directories.root, uid, gid)
+            self._held = hold(self.directories)
             self.tools = find(self.configuration.path, self.configuration.home, self.configuration.toolchains)
             self._prepared = True
         if self.launcher is None:
@@ -125,6 +128,7 @@ class Session:
         self.stop()
         if self._prepared:
             remove(self.directories)
+            os.close(self._held)
             self._prepared = False
 
     def shown(self, hello: Hello) -> tuple[Show, ...]:
@@ -136,9 +140,9 @@ class Session:
 
     def reach(self, path: str) -> str:
         """Where bwrap finds `path`: itself, or a place on the stage when it runs as a user who may not walk there."""
-        if self.identity is None or path.startswith("/sys/"):
+        if self.identity is None or path.startswith(f"{STAGE}/"):
             return path
-        return f"/sys/s{self._staged.setdefault(path, len(self._staged))}"
+        return f"{STAGE}/s{self._staged.setdefault(path, len(self._staged))}"
 
     @property
     def stage(self) -> tuple[tuple[int, str], ...]:

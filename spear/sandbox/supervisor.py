@@ -1,9 +1,10 @@
 """The session's launcher process: overlays by mount(2) in a mount namespace of its own, one bwrap per message.
 
-Run as `python -I -S supervisor.py SOCKET-FD HOST-PID SETTINGS`; nothing of the package is imported, so that it starts
-in some 20 ms and stays small. It answers one command at a time over a SOCK_SEQPACKET pair (JSON, descriptors by
-SCM_RIGHTS) and leaves nothing behind: when the socket or the host process goes, the running command is killed and it
-exits; when it is killed itself, bwrap's --die-with-parent takes the command along (docs/decisions/0004).
+Run by `launcher.py` as `python -I -S` with the arguments SOCKET-FD HOST-PID SETTINGS. It and what it imports use the
+standard library only, so that it starts in some 20 ms and stays small; that is also why it has no pathlib. It answers
+one command at a time over a SOCK_SEQPACKET pair (JSON, descriptors by SCM_RIGHTS) and leaves nothing behind: when the
+socket or the host process goes, the running command is killed and it exits; when it is killed itself, bwrap's
+--die-with-parent takes the command along (docs/decisions/0004).
 
     host → {"overlays": [{"lower", "upper"}…], "walk": [[slot, relative]…], "command": [word…],
             "network": "" | "full" | "listed", "stage": [[slot, path]…], "filter": name}
@@ -18,8 +19,6 @@ exits; when it is killed itself, bwrap's --die-with-parent takes the command alo
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import fcntl
 import json
 import os
 import resource
@@ -27,92 +26,15 @@ import select
 import signal
 import socket
 import stat
-import struct
 import sys
 from collections.abc import Iterator
 
-CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
-MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x2, 0x4, 0x1000, 0x4000, 0x40000, 0x2
-PR_SET_CHILD_SUBREAPER = 36
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
-RTM_NEWROUTE, NLM_F_REQUEST, NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE = 24, 0x1, 0x4, 0x400, 0x100
-RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_UNIVERSE, RTN_UNREACHABLE, RTA_DST, RTA_PRIORITY = 254, 4, 0, 7, 1, 6
-# Addresses that mean a machine's own services (metadata, link-local neighbours), never the network.
-UNREACHABLE = (("169.254.0.0", 16), ("fe80::", 64), ("fe80::", 10), ("fd00:ec2::254", 128))
+from spear.sandbox.namespaces import STAGE, Networks, enter_namespaces, namespaces_work
+from spear.sandbox.syscalls import MNT_DETACH, MS_BIND, MS_REC, PR_SET_CHILD_SUBREAPER, libc, mount, mount_overlay
+
 # Where bwrap finds what the host passed; far above anything it opens itself before reading them.
 ARGS_FD, SCRIPT_FD, SECCOMP_FD = 200, 201, 202
-# Nothing needs /sys in this namespace, it exists everywhere, and a workspace is never below it.
-STAGE = "/sys"
 OOM_BLAMED = 500
-OPEN_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def check(result: int, what: str) -> None:
-    """Raise OSError named `what` when a libc call returned -1."""
-    if result == -1:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-
-
-def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    """mount(2)."""
-    done = libc.mount(
-        source.encode(), os.fsencode(target), kind.encode() if kind else None, flags, data.encode() or None
-    )
-    check(done, f"mount {kind or 'bind'} on {target}")
-
-
-def enter_namespaces(uid: int, gid: int) -> None:
-    """A mount namespace nobody sees into and an empty network namespace; as a user, by way of a user namespace."""
-    if uid == 0:
-        check(libc.unshare(CLONE_NEWNS | CLONE_NEWNET), "unshare")
-    else:
-        check(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET), "unshare")
-        for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
-            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-                file.write(text)
-    mount("none", "/", None, MS_REC | MS_PRIVATE)
-    if uid == 0:
-        # Every mount that is not copied makes each bwrap faster: it reads the whole table for every bind.
-        libc.umount2(b"/sys/fs/cgroup", MNT_DETACH)
-    mount("tmpfs", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m")
-
-
-def namespaces_work(uid: int, gid: int) -> str:
-    """Try in a child, so that a half-made namespace is not kept; the empty string or the reason."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        reason = ""
-        try:
-            enter_namespaces(uid, gid)
-        except OSError as error:
-            reason = str(error)
-        os.write(write, reason.encode())
-        os._exit(0)
-    os.close(write)
-    os.waitpid(child, 0)
-    reason = os.read(read, 4096).decode()
-    os.close(read)
-    return reason
-
-
-def mount_overlay(lower: str, upper: str, work: str, target: str) -> None:
-    """Mount one. Paths go in as descriptors: no quoting, no length limit, no second look-up."""
-    opened = [os.open(path, OPEN_DIRECTORY) for path in (lower, upper, work)]
-    try:
-        names = [f"/proc/self/fd/{descriptor}" for descriptor in opened]
-        # volatile: unmounting must not flush the file system; what is kept is made durable when promoted.
-        mount(
-            "overlay", target, "overlay", MS_NOSUID | MS_NODEV,
-            f"lowerdir={names[0]},upperdir={names[1]},workdir={names[2]},"
-            "userxattr,redirect_dir=nofollow,metacopy=off,index=off,xino=off,volatile",
-        )  # fmt: skip
-    finally:
-        for descriptor in opened:
-            os.close(descriptor)
 
 
 class Overlays:
@@ -152,78 +74,6 @@ class Overlays:
                 with contextlib.suppress(OSError):
                     os.rmdir(place)  # noqa: PTH106
         self.mounted = 0
-
-
-class Networks:
-    """The session's network namespaces besides the supervisor's own, which is empty and stays so."""
-
-    def __init__(self) -> None:
-        self.own = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        self.others: dict[str, int] = {}
-
-    def make(self, name: str) -> int:
-        """Make one, with its loopback up; the descriptor of it."""
-        if name not in self.others:
-            check(libc.unshare(CLONE_NEWNET), "unshare")
-            try:
-                self.others[name] = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-                loopback_up()
-            finally:
-                self.join("")
-        return self.others[name]
-
-    def join(self, name: str) -> None:
-        """Go there; the empty name is home."""
-        check(libc.setns(self.others[name] if name else self.own, CLONE_NEWNET), "setns")
-
-    def listen(self, port: int) -> socket.socket:
-        """A socket on the loopback of the namespace `listed`: its other end is served by the host."""
-        self.make("listed")
-        self.join("listed")
-        try:
-            return socket.create_server(("127.0.0.1", port), backlog=128)
-        finally:
-            self.join("")
-
-    def up(self) -> bool:
-        """Whether the helper has given `full` a default route; then what must not be reached is cut off."""
-        self.join("full")
-        try:
-            with open("/proc/self/net/route", encoding="ascii") as file:
-                ready = any(line.split()[1:2] == ["00000000"] for line in file)
-            if not ready:
-                with open("/proc/self/net/ipv6_route", encoding="ascii") as file:
-                    ready = any(f"{'0' * 32} 00 " in line and " lo" not in line for line in file)
-            if ready:
-                for address, bits in UNREACHABLE:
-                    with contextlib.suppress(OSError):
-                        make_unreachable(address, bits)
-            return ready
-        finally:
-            self.join("")
-
-
-def loopback_up() -> None:
-    """A server on 127.0.0.1 must be reachable by its own client."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        flags = struct.unpack("16sh14x", fcntl.ioctl(probe, SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0)))[1]
-        fcntl.ioctl(probe, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | IFF_UP))
-
-
-def make_unreachable(address: str, bits: int) -> None:
-    """`ip route replace unreachable ADDRESS/BITS metric 1`, without needing `ip`."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    packed = socket.inet_pton(family, address)
-    body = struct.pack(
-        "=BBBBBBBBI", family, bits, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_UNIVERSE, RTN_UNREACHABLE, 0
-    )
-    body += struct.pack("=HH", 4 + len(packed), RTA_DST) + packed + struct.pack("=HHI", 8, RTA_PRIORITY, 1)
-    flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as link:
-        link.send(struct.pack("=IHHII", 16 + len(body), RTM_NEWROUTE, flags, 1, 0) + body)
-        number = struct.unpack_from("=i", link.recv(4096), 16)[0]
-    if number:
-        raise OSError(-number, f"route {address}: {os.strerror(-number)}")
 
 
 def symlink_in(slot: str, relative: str) -> str:
@@ -461,7 +311,3 @@ def main() -> None:
     socket.send_fds(channel, [json.dumps(hello).encode()], [descriptor])
     os.close(descriptor)
     Supervisor(channel, int(sys.argv[2]), settings).serve()
-
-
-if __name__ == "__main__":
-    main()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from spear.sandbox.runner import CommandRunner
+
 SECRET = "hunter2-of-the-host"
 LIBC = "import ctypes\nl = ctypes.CDLL(None, use_errno=True)\n"
 
@@ -265,7 +267,7 @@ def test_nothing_outlives_a_command(host):
 
 def test_the_answer_comes_when_the_last_process_is_gone(own_host):
     assert own_host.run("sleep 60 & (setsid sleep 60 &); true").left_running == ["sleep"]
-    pattern = ["pgrep", "-f", f"supervisor.py .* {own_host.process.pid} "]
+    pattern = ["pgrep", "-f", f"sandbox.supervisor .* {own_host.process.pid} "]
     supervisor = subprocess.run(pattern, capture_output=True, text=True, check=True).stdout.split()
     children = subprocess.run(["pgrep", "-P", ",".join(supervisor)], capture_output=True, text=True, check=False)
     assert children.stdout == ""
@@ -307,14 +309,18 @@ def test_the_death_of_the_host_takes_everything_along(own_host):
     ):
         pass
     supervisor = subprocess.run(
-        ["pgrep", "-f", f"supervisor.py .* {own_host.process.pid} "], capture_output=True, text=True, check=True
+        ["pgrep", "-f", f"sandbox.supervisor .* {own_host.process.pid} "], capture_output=True, text=True, check=True
     )
     assert supervisor.stdout.split()
     own_host.process.send_signal(signal.SIGKILL)
     own_host.process.wait()
     assert gone(marker)
-    assert gone(f"supervisor.py .* {own_host.process.pid} ")
+    assert gone(f"sandbox.supervisor .* {own_host.process.pid} ")
     assert str(own_host.base) not in Path("/proc/mounts").read_text()
+    session = own_host.base / "session"
+    assert session.exists()
+    assert CommandRunner.sweep(own_host.base) == (session,)
+    assert not session.exists()
 
 
 def test_device_nodes_cannot_be_made_and_no_terminal_is_there(host):
@@ -345,7 +351,7 @@ def test_the_death_of_the_supervisor_takes_the_command_along(own_host):
     found = ["pgrep", "-f", marker]
     while subprocess.run(found, capture_output=True, check=False).returncode and time.monotonic() < limit:
         pass
-    pattern = ["pgrep", "-f", f"supervisor.py .* {own_host.process.pid} "]
+    pattern = ["pgrep", "-f", f"sandbox.supervisor .* {own_host.process.pid} "]
     pids = subprocess.run(pattern, capture_output=True, text=True, check=True).stdout.split()
     for pid in pids:
         os.kill(int(pid), signal.SIGKILL)

@@ -88,6 +88,7 @@ def test_private_directories_last_from_command_to_command_and_go_at_the_end(tmp_
     runner.run(request_for(tmp_path, "echo kept > /tmp/a; mkdir -m 0 /tmp/locked; echo home > ~/b"))
     assert runner.run(request_for(tmp_path, "cat /tmp/a ~/b")).output == "kept\nhome\n"
     assert (runner.temporary / "a").read_text() == "kept\n"
+    assert CommandRunner.sweep(tmp_path) == ()
     runner.close()
     assert not (tmp_path / "session").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tree", "writes"]
