@@ -34,12 +34,12 @@ def test_a_claim_is_marked_where_it_stands():
 
 
 def test_hedged_sentences_are_not_marked():
-    answer = "I changed the comparison. I have not run the tests, so this may still fail."
+    answer = "I changed the comparison. I have not run the tests, so this may still fail. The tests should pass."
     assert body(answer) == answer
 
 
 def test_code_is_left_alone():
-    block = "```c\n/* the tests pass */\nif (index >= size)\n```"
+    block = "```c\nThe tests pass.\nif (index >= size)\n```"
     shown = body(f"The tests pass.\n\n{block}\n")
     assert block in shown
     assert shown.count(MARK) == 1
