@@ -105,7 +105,6 @@ class Launcher:
             )  # fmt: skip
         self._channel = ours
         self._hello: Hello | None = None
-        group.adopt(self._process.pid)
 
     def ready(self) -> Hello:
         """Wait until it is there. Raises SupervisorLost."""
@@ -121,6 +120,11 @@ class Launcher:
             self._hello = Hello(**json.loads(message), report_descriptor=descriptors[0])
             self._channel.settimeout(None)
         return self._hello
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's process."""
+        return self._process.pid
 
     def fileno(self) -> int:
         """Readable when `reply` will not block."""

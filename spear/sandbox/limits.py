@@ -156,14 +156,16 @@ def cgroup1_group(wanted: Bounds, memberships: str, mount: Path, name: str) -> G
     return Group(Mechanism.CGROUP1, directories=tuple(made))
 
 
-def choose(limits: Limits, host: Mapping[str, str], serial: int) -> Group:
-    """The best mechanism there is, with its groups made. `serial` tells this process's supervisors apart."""
+def choose(limits: Limits, host: Mapping[str, str], serial: int, *, systemd: bool = True) -> Group:
+    """The best mechanism there is, with its groups made. `serial` tells this process's supervisors apart; `systemd` is
+    False where a scope has been asked for in vain.
+    """
     wanted = bounds(limits, machine_memory(), os.cpu_count() or 1)
     memberships = Path("/proc/self/cgroup").read_text(encoding="ascii")
     name = f"spear-{os.getpid()}-{serial}"
     unified = CGROUPS / "unified" if (CGROUPS / "unified").is_dir() else CGROUPS
     return (
-        systemd_group(wanted, host, os.geteuid())
+        (systemd_group(wanted, host, os.geteuid()) if systemd else None)
         or cgroup2_group(wanted, memberships, unified, name)
         or cgroup1_group(wanted, memberships, CGROUPS, name)
         or Group(Mechanism.RLIMIT_ONLY)

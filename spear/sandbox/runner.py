@@ -87,7 +87,7 @@ class CommandRunner:
         """Whether roots can be written through an overlay, and why not; waits for the supervisor. Raises OSError."""
         with self._lock:
             try:
-                hello = self._session.start().ready()
+                _, hello = self._session.ready()
             except SupervisorLost as error:
                 return False, str(error)
             return hello.overlay, hello.reason
@@ -109,17 +109,16 @@ class CommandRunner:
     def plan(self, request: RunRequest) -> Plan:
         """The sandbox `request` would get, for showing and measuring; nothing runs. Raises OSError, SupervisorLost."""
         with self._lock:
-            launcher = self._session.start(_limits(request, self._session))
+            launcher, hello = self._session.ready(_limits(request, self._session))
             granted = self._session.grant(Network.NONE, (), launcher)
-            return self._plan(request, launcher.ready(), granted, self._place(request, launcher.ready()))
+            return self._plan(request, hello, granted, self._place(request, hello))
 
     def _place(self, request: RunRequest, hello: Hello) -> Placement:
         return place(request.roots, overlay=hello.overlay, reach=self._session.reach)
 
     def _run(self, request: RunRequest) -> RunOutcome:
         session = self._session
-        launcher = session.start(_limits(request, session))
-        hello = launcher.ready()
+        launcher, hello = session.ready(_limits(request, session))
         granted = session.grant(request.network, request.allowed_hosts, launcher)
         placement = self._place(request, hello)
         plan = self._plan(request, hello, granted, placement)

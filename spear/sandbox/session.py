@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spear.sandbox.launcher import Hello, Launcher, Settings
+from spear.sandbox.launcher import Hello, Launcher, Settings, SupervisorLost
 from spear.sandbox.limits import Group, Mechanism, choose
 from spear.sandbox.namespaces import STAGE
 from spear.sandbox.network import PROXY_PORT, Attachment, attach, proxy_environment, resolver_text
@@ -68,6 +68,7 @@ class Session:
         self.limits = configuration.limits
         self._prepared = False
         self._held = -1
+        self._systemd = True
         self._serial = 0
         self._staged: dict[str, int] = {}
         self._attached: Attachment | str | None = None
@@ -90,7 +91,7 @@ class Session:
 
     def _launch(self) -> Launcher:
         self._serial += 1
-        self.group = choose(self.limits, self.configuration.environment, self._serial)
+        self.group = choose(self.limits, self.configuration.environment, self._serial, systemd=self._systemd)
         # A supervisor of its own work directories: a volatile overlay refuses one that another has used.
         work = self.directories.work / str(self._serial)
         work.mkdir(exist_ok=True)
@@ -107,7 +108,30 @@ class Session:
             self.bwrap, filters, self.limits.open_files, work,
             self.directories.report, self.identity, self.group.mechanism is not Mechanism.RLIMIT_ONLY, tuple(caches),
         )  # fmt: skip
-        return Launcher(settings, self.group)
+        launcher = Launcher(settings, self.group)
+        try:
+            self.group.adopt(launcher.pid)
+        except OSError:
+            # A group may be made where nothing may be moved to: that needs rights on the common ancestor.
+            self.group.remove()
+            self.group = Group(Mechanism.RLIMIT_ONLY)
+        return launcher
+
+    def ready(self, limits: Limits | None = None) -> tuple[Launcher, Hello]:
+        """The supervisor, awaited. One that its service manager would not start is started without it, once.
+
+        Raises OSError, SupervisorLost.
+        """
+        launcher = self.start(limits)
+        try:
+            return launcher, launcher.ready()
+        except SupervisorLost:
+            if self.group.mechanism is not Mechanism.SYSTEMD:
+                raise
+        self._systemd = False
+        self.stop()
+        launcher = self.start(limits)
+        return launcher, launcher.ready()
 
     def stop(self) -> None:
         """End the supervisor and what hangs on it: the running command, the network, the groups."""

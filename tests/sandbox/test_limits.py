@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
-from spear.sandbox.limits import Bounds, Mechanism, bounds, cgroup1_group, cgroup2_group, systemd_group
-from spear.sandbox.request import Limits
+import pytest
+
+from spear.sandbox import session
+from spear.sandbox.limits import Bounds, Group, Mechanism, bounds, cgroup1_group, cgroup2_group, systemd_group
+from spear.sandbox.request import Limits, RootMount, RunRequest
+from spear.sandbox.runner import CommandRunner
 
 GIB = 1024**3
 WANTED = Bounds(2 * GIB, 256, None)
@@ -53,6 +57,24 @@ def test_a_systemd_scope_is_asked_for_where_a_manager_answers(tmp_path, monkeypa
     assert {"MemoryMax=2147483648", "MemorySwapMax=0", "TasksMax=256", "CPUQuota=150%"} <= set(group.wrapper)
     assert group.wrapper[-1] == "--"
     assert "SECRET" not in group.environment
+
+
+@pytest.mark.parametrize(
+    "unusable",
+    [Group(Mechanism.SYSTEMD, wrapper=("/bin/false",)), Group(Mechanism.CGROUP2, directories=(Path("/proc/self"),))],
+    ids=["refusing manager", "group nothing may be moved to"],
+)
+def test_a_mechanism_that_does_not_take_the_supervisor_is_left_for_the_next(tmp_path, monkeypatch, unusable):
+    def chosen(*_, systemd):
+        return unusable if systemd else Group(Mechanism.RLIMIT_ONLY)
+
+    monkeypatch.setattr(session, "choose", chosen)
+    monkeypatch.setattr(Group, "remove", lambda self: None)
+    (tmp_path / "tree").mkdir()
+    runner = CommandRunner(tmp_path / "session", path="/usr/bin", home=tmp_path)
+    done = runner.run(RunRequest("true", (RootMount(tmp_path / "tree"),), tmp_path / "tree", 20.0))
+    runner.close()
+    assert (done.exit_code, done.limits) == (0, "rlimit-only"), done
 
 
 def test_a_hierarchy_without_the_controllers_is_not_taken_for_one(tmp_path):
