@@ -1,0 +1,93 @@
+"""Words: the parts of identifiers written in mixed case, and the query that any text becomes.
+
+FTS5 cuts at everything that is no letter or digit, `snake_case` included; what it cannot see is `camelCase`. The parts
+of such identifiers are indexed in a column of their own and asked for beside the identifier itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_MIXED = re.compile(r"[A-Z](?<=[a-z0-9].)")
+_IDENTIFIER = re.compile(r"[^\W_]*[a-z0-9][A-Z][^\W_]*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[0-9]+")
+_WORD = re.compile(r"[^\W_]+")
+_PHRASE = re.compile(r'"([^"]+)"')
+_TERMS = 48
+
+_ENGLISH = """
+a an and are as at be by can do does for from how i if in into is it its of on or that the their there these this to was
+we what when where which who why will with you your
+"""
+_FRENCH = """
+au aux ce ces cette comment dans de des du elle en est et il ils je la le les leur lui mais ou où par pas pour que quel
+quelle qui sa se ses si son sont sur un une
+"""
+_FILLING = frozenset((_ENGLISH + _FRENCH).split())
+
+
+def parts(identifier: str) -> tuple[str, ...]:
+    """`parseHTTPHeader2` → `parse`, `HTTP`, `Header`, `2`; nothing for a word of one part."""
+    found = tuple(_PART.findall(identifier))
+    return found if len(found) > 1 else ()
+
+
+class MixedCase:
+    """The parts of all mixed-case identifiers of a text, each once. Remembers identifiers it has split before."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def of(self, text: str) -> str:
+        """The parts, joined by spaces; empty for most prose."""
+        if not _MIXED.search(text):
+            return ""
+        known = self._known
+        found = []
+        for token in dict.fromkeys(text.split()):
+            split = known.get(token)
+            if split is None:
+                identifiers = _IDENTIFIER.findall(token) if _MIXED.search(token) else ()
+                split = " ".join(part for identifier in identifiers for part in parts(identifier))
+                if len(known) < 200_000 and len(token) < 200:
+                    known[token] = split
+            if split:
+                found.append(split)
+        return " ".join(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. `terms` are single words in lower case; `phrases` stood in double quotes and must occur."""
+
+    text: str
+    terms: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> Query:
+        """Read any text: words, identifiers whole and in parts, "quoted phrases". Filling words count only alone. At
+        most 48 terms."""
+        phrases = tuple(words for phrase in _PHRASE.findall(text) if (words := tuple(_words(phrase))))
+        terms: dict[str, None] = {}
+        for word in _WORD.findall(text):
+            for term in (word, *parts(word)):
+                terms.setdefault(term.lower())
+        telling = [term for term in terms if term not in _FILLING] or list(terms)
+        return cls(text, tuple(telling[:_TERMS]), phrases)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for."""
+        return not self.terms
+
+    def expression(self) -> str:
+        """The query in the language of FTS5: every phrase, ranked by all the terms. Never a syntax error."""
+        any_term = " OR ".join(f'"{term}"' for term in self.terms)
+        required = [f'"{" ".join(phrase)}"' for phrase in self.phrases]
+        return " AND ".join((*required, f"({any_term})"))
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
