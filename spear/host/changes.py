@@ -1,4 +1,4 @@
-"""Every change of the tree on its way into the record: checkpointed before, noticed after, judged as delivered source."""
+"""Every change of the tree on its way into the record: kept for undo before, noticed after, judged as delivered."""
 
 from __future__ import annotations
 

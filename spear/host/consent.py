@@ -9,14 +9,13 @@ from datetime import UTC, datetime
 from spear.agent.host import Refusal, ToolRequest
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
-from spear.host.confirmation import Choice, Confirm, Question, Reply
+from spear.host.confirmation import NOBODY_TO_ASK, Choice, Confirm, Question, Reply
 from spear.policy.command_policy import Assessment
 from spear.policy.modes import Capability, Grants
-from spear.policy.permissions import Permission, PermissionKind, PermissionStore, too_broad
+from spear.policy.permissions import Permission, PermissionKind, PermissionStore
 from spear.shell.destinations import commands
 
 NOT_CONFIRMED = "not_confirmed"
-NOBODY_TO_ASK = "nobody_to_ask"
 _PREFIX_WORDS = 2
 
 
@@ -27,14 +26,10 @@ class Approvals:
     store: PermissionStore = field(default_factory=PermissionStore)
     workspace: str = ""
 
-    def grant(
-        self, kind: PermissionKind, words: tuple[str, ...], *, network: bool = False, hosts: tuple[str, ...] = ()
-    ) -> None:
-        """Add one approval of today."""
+    def grant(self, permission: Permission) -> None:
+        """Add one approval, of today and for this workspace."""
         today = datetime.now(UTC).date().isoformat()
-        self.store = self.store.grant(
-            Permission(kind=kind, words=words, network=network, hosts=hosts, granted=today, workspace=self.workspace)
-        )
+        self.store = self.store.grant(permission.model_copy(update={"granted": today, "workspace": self.workspace}))
 
 
 class Consent:
@@ -66,7 +61,7 @@ class Consent:
             return None
         reply = self.put(question())
         if reply.choice is Choice.ALWAYS_FILE:
-            self._approvals.grant(PermissionKind.FILE, (target,))
+            self._approvals.grant(Permission(kind=PermissionKind.FILE, words=(target,)))
         return refusal_of(reply, request.tool, target)
 
     def covers(self, assessment: Assessment) -> bool:
@@ -75,24 +70,34 @@ class Consent:
 
     def choices(self, assessment: Assessment) -> tuple[Choice, ...]:
         """The answers that make sense for a command: "always" only where it would cover something."""
-        words = _word_lists(assessment)
-        found = [Choice.YES, Choice.NO]
-        if words and assessment.certain:
-            found.append(Choice.ALWAYS_COMMAND)
-            if len(words) == 1 and not too_broad(words[0][:_PREFIX_WORDS]):
-                found.append(Choice.ALWAYS_PREFIX)
-        return (*found, Choice.EDITED)
+        offered = (
+            choice
+            for choice in (Choice.ALWAYS_COMMAND, Choice.ALWAYS_PREFIX)
+            if (permission := self._permission(choice, assessment)) is not None
+            and PermissionStore().grant(permission).covers_command(assessment, self._hosts)
+        )
+        return (Choice.YES, Choice.NO, *offered, Choice.EDITED)
 
     def remember(self, reply: Reply, assessment: Assessment) -> None:
-        """Keep an "always" for the session: the exact command, or the first two words of one."""
-        words = _word_lists(assessment)
+        """Keep an "always" for the session: the exact text, or the first two words of a simple one."""
+        permission = self._permission(reply.choice, assessment)
+        if permission is not None:
+            self._approvals.grant(permission)
+
+    def _permission(self, choice: Choice, assessment: Assessment) -> Permission | None:
+        """What an answer would approve, None when it approves this once only."""
+        match choice:
+            case Choice.ALWAYS_COMMAND:
+                kind = PermissionKind.COMMAND
+                words: tuple[str, ...] = (assessment.command.strip(),)
+            case Choice.ALWAYS_PREFIX:
+                lists = _word_lists(assessment)
+                kind = PermissionKind.PREFIX
+                words = lists[0][:_PREFIX_WORDS] if len(lists) == 1 else ()
+            case _:
+                return None
         hosts = self._hosts if assessment.network else ()
-        if reply.choice is Choice.ALWAYS_COMMAND:
-            for each in words:
-                self._approvals.grant(PermissionKind.COMMAND, each, network=assessment.network, hosts=hosts)
-        elif reply.choice is Choice.ALWAYS_PREFIX and words:
-            prefix = words[0][:_PREFIX_WORDS]
-            self._approvals.grant(PermissionKind.PREFIX, prefix, network=assessment.network, hosts=hosts)
+        return Permission(kind=kind, words=words, network=assessment.network, hosts=hosts) if words else None
 
     def put(self, question: Question) -> Reply:
         """Put one question, audited with its answer."""

@@ -1,4 +1,4 @@
-"""Writes and deletions of the file tools: confirmed where the mode asks, checkpointed, durable, recorded (spec 3.6, 3.7)."""
+"""Writes and deletions of the file tools: confirmed where the mode asks, kept for undo, durable (spec 3.6, 3.7)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,18 +16,21 @@ from spear.agent.host import Refusal
 from spear.evidence.records import Change, ChangeKind
 from spear.host.changes import ChangeLog
 from spear.host.files import no_checkpoint
-from spear.host.mounts import mounts
-from spear.host.paths import PathGate, TurnRules
+from spear.host.making import Making
+from spear.host.paths import PathGate
 from spear.host.recorder import Draft
 from spear.host.session import HostSession
-from spear.sandbox.request import RunOutcome
+from spear.policy.target_policy import TargetCode
+from spear.policy.write_scope import ScopeRule
+from spear.sandbox.request import RootMount, RunOutcome
 from spear.workspace.git_layout import git_part
-from spear.workspace.promotion import promote
+from spear.workspace.promotion import Dropped, DropReason, promote
 from spear.workspace.roots import PRIMARY, Location
 from spear.workspace.tree_state import NodeKind, PathState
 from spear.workspace.upper import ChangeKind as UpperKind
 from spear.workspace.upper import UpperEntry, read_upper
 
+_NAMED = 4
 _KINDS: dict[UpperKind, ChangeKind] = {
     UpperKind.CREATED: "created",
     UpperKind.MODIFIED: "modified",
@@ -39,38 +42,40 @@ _KINDS: dict[UpperKind, ChangeKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What stayed, what was refused, what the model should know."""
+    """What stayed, what was refused, what the model should know. `only_locks`: of delivered source, the command changed
+    nothing but lock files its own tools keep, which they do before they build."""
 
     changes: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
+    only_locks: bool = False
 
 
 class Keeper:
     """Judges and promotes the writes of the commands of one turn."""
 
-    def __init__(self, session: HostSession, rules: TurnRules, gate: PathGate, log: ChangeLog) -> None:
+    def __init__(self, session: HostSession, gate: PathGate, log: ChangeLog) -> None:
         self._session = session
-        self._rules = rules
         self._gate = gate
         self._log = log
 
-    def keep(self, upper: Path, outcome: RunOutcome, *, builds: bool, tool: str, draft: Draft) -> Kept:
-        """Promote what may stay of the layers below `upper`, and remove them. Nothing is promoted of a root whose
-        present state cannot be kept for undo."""
-        session = self._session
+    def keep(
+        self, roots: Sequence[RootMount], upper: Path, outcome: RunOutcome, made: Making, tool: str, draft: Draft
+    ) -> Kept:
+        """Promote what may stay of the layers of `roots`, all below `upper`, and remove them. Nothing is promoted of a
+        root whose present state cannot be kept for undo."""
         kept = Kept()
         try:
-            for mount in mounts(session.roots, session.state.root, upper, self._rules.named):
+            for mount in roots:
                 if mount.writes is not None:
                     entries = read_upper(mount.writes, mount.path, outcome.started_ns)
-                    kept = _joined(kept, self._keep_root(mount.writes, mount.path, entries, builds, tool, draft))
+                    kept = _joined(kept, self._keep_root(mount.writes, mount.path, entries, made, tool, draft))
         finally:
             shutil.rmtree(upper, ignore_errors=True)
         return kept
 
     def _keep_root(
-        self, upper: Path, root: Path, entries: Sequence[UpperEntry], builds: bool, tool: str, draft: Draft
+        self, upper: Path, root: Path, entries: Sequence[UpperEntry], made: Making, tool: str, draft: Draft
     ) -> Kept:
         if not entries:
             return Kept()
@@ -79,7 +84,7 @@ class Keeper:
         refusals: list[Refusal] = []
         accepted: set[str] = set()
         for entry in entries:
-            refusal = self._judge(entry, places[entry.path], delivered[entry.path], builds, tool)
+            refusal = self._judge(entry, places[entry.path], delivered[entry.path], made, tool)
             if refusal is None:
                 accepted.add(entry.path)
             else:
@@ -97,21 +102,25 @@ class Keeper:
             draft.committed = draft.durable = True
         self._log.changed(draft, changes)
         self._log.settled(places[entry.path] for entry in report.applied)
-        notes = tuple(f"{c.entry.path} was left as it is: {c.reason}" for c in report.conflicts)
-        return Kept(tuple(changes), tuple(refusals), notes)
+        notes = [f"{c.entry.path} was left as it is: {c.reason}" for c in report.conflicts]
+        source = [change.path for change in changes if change.delivered]
+        locks = bool(source) and all(made.keeps(path) for path in source)
+        return Kept(tuple(changes), tuple(refusals), (*notes, *_told(report.dropped)), only_locks=locks)
 
-    def _judge(self, entry: UpperEntry, place: Location, delivered: bool, builds: bool, tool: str) -> Refusal | None:
+    def _judge(self, entry: UpperEntry, place: Location, delivered: bool, made: Making, tool: str) -> Refusal | None:
         """Build outputs may always be written; a build may write generated files; git writes its own files."""
         if git_part(entry.path) is not None or place.root_name not in (PRIMARY, *self._session.roots.others):
             return None  # promotion itself knows what of a git directory git may write
-        refusal = self._gate.judge_write(place, entry.path, tool)
-        if refusal is None:
-            return None
-        if refusal.code == "out_of_scope" and (not delivered or entry.kind is UpperKind.DIRECTORY):
-            return None
-        if refusal.code == "generated" and builds:
-            return None
-        return refusal
+        target = self._gate.judge_target(place, entry.path, tool)
+        if target is not None and target.code == TargetCode.GENERATED and made.regenerates:
+            return self._gate.judge_exclusion(place, tool)
+        if target is not None and (delivered or target.code != TargetCode.THIRD_PARTY):
+            return target
+        scope = self._gate.judge_scope(place, tool)
+        if scope is None or scope.code == ScopeRule.EXCLUDED:
+            return scope
+        product = not delivered or entry.kind is UpperKind.DIRECTORY or made.keeps(entry.path)
+        return None if product else scope
 
     def _location(self, root: Path, relative: str) -> Location:
         roots = self._session.roots
@@ -145,5 +154,27 @@ def _digest(state: PathState) -> str | None:
     return state.sha256 or None
 
 
+def _told(dropped: Sequence[Dropped]) -> Iterator[str]:
+    """What did not reach the tree for a reason of its own; what was refused is told as a refusal."""
+    special = [d.entry.path for d in dropped if d.reason is DropReason.SPECIAL_FILE]
+    if special:
+        yield f"{_some(special)}: not kept, no pipe, socket or device stays in the workspace"
+    filled = [d.entry.path for d in dropped if d.reason is DropReason.NOT_EMPTIED]
+    if filled:
+        yield f"{_some(filled)}: not removed, something in it stays"
+    closed = [d.entry.path for d in dropped if d.reason is DropReason.GIT_CLOSED]
+    if closed:
+        yield f"{_some(closed)}: not kept, it would make git run or read something else outside the sandbox"
+
+
+def _some(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:_NAMED])
+    return f"{shown} and {len(paths) - _NAMED} more" if len(paths) > _NAMED else shown
+
+
 def _joined(one: Kept, other: Kept) -> Kept:
-    return Kept(one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes)
+    locks = [kept.only_locks for kept in (one, other) if any(change.delivered for change in kept.changes)]
+    return Kept(
+        one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes,
+        only_locks=bool(locks) and all(locks),
+    )  # fmt: skip

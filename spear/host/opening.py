@@ -74,7 +74,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     consent = Consent(granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
     terminal = Terminal(
-        session, rules, gate, consent, log, recorder, Keeper(session, rules, gate, log),
+        session, rules, gate, consent, log, recorder, Keeper(session, gate, log),
         HostCommands(parts.handlers), lambda: facts_of(primary, declared), parts.emit, asked.turn, parts.cancelled,
     )  # fmt: skip
     validation = ProjectValidation(

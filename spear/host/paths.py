@@ -14,7 +14,7 @@ from typing import BinaryIO
 from spear.agent.host import Access, Refusal, Resolved
 from spear.policy import target_policy
 from spear.policy.modes import Capability, Grants
-from spear.policy.write_scope import WriteScope
+from spear.policy.write_scope import ScopeRule, WriteScope
 from spear.workspace.beneath import Beneath
 from spear.workspace.roots import Location, PathProblem, Roots
 
@@ -84,12 +84,20 @@ class PathGate:
 
     def judge_write(self, location: Location, written: str, tool: str, head: bytes | None = None) -> Refusal | None:
         """Whether this turn may change what is at a location: scope first, then what protects the target itself."""
-        relative = location.shown
+        return self.judge_scope(location, tool) or self.judge_target(location, written, tool, head)
+
+    def judge_scope(self, location: Location, tool: str) -> Refusal | None:
+        """Whether the request lets this turn change what is at a location."""
         scope = self._rules.present_scope
-        decision = scope.judge(relative)
-        if not decision.allowed:
-            return Refusal(decision.rule.value, tool, relative, decision.reason, _in_scope(scope))
-        return self.judge_target(location, written, tool, head)
+        decision = scope.judge(location.shown)
+        if decision.allowed:
+            return None
+        return Refusal(decision.rule.value, tool, location.shown, decision.reason, _in_scope(scope))
+
+    def judge_exclusion(self, location: Location, tool: str) -> Refusal | None:
+        """Whether the request excludes what is at a location: that holds for everything, build products included."""
+        refusal = self.judge_scope(location, tool)
+        return refusal if refusal is not None and refusal.code == ScopeRule.EXCLUDED else None
 
     def judge_target(self, location: Location, written: str, tool: str, head: bytes | None = None) -> Refusal | None:
         """What protects the target itself, whatever the scope: as written, and as resolved."""

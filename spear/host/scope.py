@@ -1,4 +1,4 @@
-"""From what a request names to what its turn may write: names looked up in the tree, symbols in the sources (spec 2.3)."""
+"""From what a request names to what its turn may write: names looked up in the tree, symbols in sources (spec 2.3)."""
 
 from __future__ import annotations
 

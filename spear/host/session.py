@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spear.events.names import Mode
+from spear.host.confinement import Confinement
 from spear.sandbox.request import Limits, Network
 from spear.sandbox.runner import CommandRunner
 from spear.shell.parse import ShellParser
@@ -17,7 +18,6 @@ from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.durable import DurableWriter
 from spear.workspace.projects import Project
 from spear.workspace.roots import Roots
-from spear.host.confinement import Confinement
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class HostOptions:
     mode: Mode = Mode.SAFE
     network: bool = True
     allowed_hosts: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     refusal_repeats: int = 5
     validation_timeout_s: int = 900
     operator: str = ""

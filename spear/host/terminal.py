@@ -22,13 +22,13 @@ from spear.evidence.assess import CommandFacts, assess_command
 from spear.evidence.checks.candidates import recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
-from spear.evidence.kinds import CheckKind
 from spear.evidence.records import command_record
 from spear.host.changes import ChangeLog
 from spear.host.confirmation import Choice, Question, Subject
 from spear.host.consent import Consent, refusal_of
 from spear.host.host_commands import HostCommands
 from spear.host.keeping import Keeper, Kept
+from spear.host.making import Making, making
 from spear.host.mounts import mounts
 from spear.host.paths import PathGate, TurnRules
 from spear.host.recorder import Draft, Recorder
@@ -38,7 +38,7 @@ from spear.policy.command_policy import Assessment, CommandPolicy
 from spear.policy.destination_policy import PolicyView
 from spear.policy.modes import Capability
 from spear.policy.places import Root, TreeFacts
-from spear.sandbox.request import Ending, Network, RunOutcome, RunRequest
+from spear.sandbox.request import Ending, Network, RootMount, RunOutcome, RunRequest
 from spear.shell.destinations import commands
 from spear.workspace.roots import PathProblem
 
@@ -99,7 +99,8 @@ class Terminal:
         if consented != command:
             return self.run(consented, timeout, workdir, request, draft)
         network, lacking = self._network(assessment)
-        outcome, upper, capture = self._execute(command, timeout, cwd, network, draft)
+        roots, upper = self._roots()
+        outcome, capture = self._execute(command, timeout, cwd, network, roots, draft)
         notes += lacking + self._notes(outcome, assessment, network)
         if outcome.ending is Ending.NOT_STARTED:
             return Refusal(
@@ -108,7 +109,9 @@ class Terminal:
         before = self._recorder.ledger
         kept = Kept()
         if self._rules.may_write:
-            kept = self._keeper.keep(upper, outcome, builds=self._builds(assessment), tool=request.tool, draft=draft)
+            kept = self._keeper.keep(roots, upper, outcome, self._making(assessment), request.tool, draft)
+        if kept.only_locks:
+            before = self._recorder.ledger  # a tool resolves before it builds: what it checked is what it locked
         draft.refusals = kept.refusals
         result = self._result(outcome, [*notes, *kept.notes], kept, capture)
         self._record(command, assessment, outcome, result, cwd, before, draft, capture)
@@ -159,7 +162,7 @@ class Terminal:
         primary = self._session.roots.primary
         if pattern.startswith("/"):
             return None
-        found = islice(glob.iglob(pattern, root_dir=primary, recursive=False), _MOST_EXPANDED)
+        found = islice(glob.iglob(pattern, root_dir=primary), _MOST_EXPANDED)  # noqa: PTH207 - skips dot files, as shells do
         return tuple(found)
 
     def _is_output(self, path: str) -> bool:
@@ -167,7 +170,7 @@ class Terminal:
 
     def _protected(self, path: str) -> Refusal | None:
         """What protects the target itself, its head and the end of its links seen (spec 2.4)."""
-        found = replace(self._session.roots, allow_absolute=True).resolve(path, follow_last=True)
+        found = replace(self._session.roots, allow_absolute=True).resolve(path or ".", follow_last=True)
         if isinstance(found, PathProblem):
             return Refusal(found.code.value, "terminal", path, found.text, found.remedy)
         return self._gate.judge_target(found, path, "terminal")
@@ -199,20 +202,23 @@ class Terminal:
 
     # --- the run ----------------------------------------------------------------------------------------------------
 
-    def _execute(
-        self, command: str, timeout: int, cwd: Path, network: Network, draft: Draft
-    ) -> tuple[RunOutcome, Path, Path]:
+    def _roots(self) -> tuple[tuple[RootMount, ...], Path]:
+        """The roots of the next command, and the directory of their layers: its own where writes may stay, one for the
+        whole turn where nothing does, so that a later command finds what an earlier one built."""
         session = self._session
-        if self._rules.may_write:
-            upper = self._scratch / f"writes-{session.next_capture}"
-        else:
-            upper = self._scratch / "kept-for-the-turn"
+        upper = self._scratch / (f"writes-{session.next_capture}" if self._rules.may_write else "kept-for-the-turn")
+        return mounts(session.roots, session.state.root, upper, self._rules.named), upper
+
+    def _execute(
+        self, command: str, timeout: int, cwd: Path, network: Network, roots: tuple[RootMount, ...], draft: Draft
+    ) -> tuple[RunOutcome, Path]:
+        session = self._session
         reference, capture = session.results.reserve(draft.request.call_id)
         session.next_capture += 1
         outcome = session.runner.run(
             RunRequest(
                 script=command,
-                roots=mounts(session.roots, session.state.root, upper, self._rules.named),
+                roots=roots,
                 cwd=cwd,
                 timeout_s=timeout,
                 environment=session.shell.environment,
@@ -229,7 +235,7 @@ class Terminal:
             session.shell.environment = outcome.environment
         if not outcome.output_bytes:
             session.results.discard(reference)
-        return outcome, upper, capture
+        return outcome, capture
 
     # --- after ------------------------------------------------------------------------------------------------------
 
@@ -258,10 +264,12 @@ class Terminal:
             notes.append("the network could not be attached: install passt or slirp4netns")
         return notes
 
-    def _builds(self, assessment: Assessment) -> bool:
-        """Whether the command builds or tests: such a command may write generated files (spec 2.4)."""
-        found = recognise(assessment.script, self._facts()) if assessment.script else ()
-        return any(candidate.kinds & {CheckKind.BUILD, CheckKind.TEST, CheckKind.CLEAN} for candidate in found)
+    def _making(self, assessment: Assessment) -> Making:
+        """What the command may write by its nature (spec 2.3, 2.4)."""
+        if assessment.script is None:
+            return Making()
+        found = recognise(assessment.script, self._facts())
+        return making(found, _programs(assessment), self._rules.created)
 
     def _record(
         self,

@@ -36,6 +36,34 @@ _MANIFESTS = frozenset(
         "build.sbt", "wscript", "configure.ac", "Android.bp", "Android.mk", "module.mk", "rules.mk", "subdir.mk",
     }
 )  # fmt: skip
+_LOCKS = {
+    "Cargo.lock": ("cargo",),
+    "package-lock.json": ("npm", "npx"),
+    "npm-shrinkwrap.json": ("npm", "npx"),
+    "yarn.lock": ("yarn", "yarnpkg"),
+    "pnpm-lock.yaml": ("pnpm", "pnpx"),
+    "bun.lock": ("bun", "bunx"),
+    "bun.lockb": ("bun", "bunx"),
+    "deno.lock": ("deno",),
+    "go.sum": ("go",),
+    "go.work.sum": ("go",),
+    "uv.lock": ("uv", "uvx"),
+    "poetry.lock": ("poetry",),
+    "pdm.lock": ("pdm",),
+    "Pipfile.lock": ("pipenv",),
+    "Gemfile.lock": ("bundle", "bundler"),
+    "composer.lock": ("composer",),
+    "mix.lock": ("mix",),
+    "pubspec.lock": ("dart", "flutter", "pub"),
+    "Package.resolved": ("swift",),
+    "packages.lock.json": ("dotnet", "nuget"),
+    "gradle.lockfile": ("gradle", "gradlew"),
+    "MODULE.bazel.lock": ("bazel", "bazelisk"),
+    "flake.lock": ("nix",),
+    "stack.yaml.lock": ("stack",),
+    "rebar.lock": ("rebar3",),
+    "Podfile.lock": ("pod",),
+}
 _MANIFEST_SUFFIXES = (".csproj", ".vcxproj", ".cabal", ".gemspec", ".cmake", ".pro", ".nimble", ".podspec", ".bbappend")
 
 
@@ -131,6 +159,12 @@ def is_manifest(path: str) -> bool:
     """Whether a file registers sources with a build."""
     name = posixpath.basename(path)
     return name in _MANIFESTS or name.endswith(_MANIFEST_SUFFIXES)
+
+
+def lock_tools(path: str) -> tuple[str, ...]:
+    """The programs that keep this lock file themselves, as a side effect of resolving or building; () for any other
+    file. What such a program writes there is its own record, as a build output is, and no edit of the turn's."""
+    return _LOCKS.get(posixpath.basename(path), ())
 
 
 def conventional_names(target: str) -> Iterator[str]:
