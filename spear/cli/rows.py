@@ -19,7 +19,7 @@ def answer_rows(parsed: argparse.Namespace, answer: Answer) -> int:
         raise UsageError("rows are read as JSON Lines", hint="add --jsonl and pipe the rows in")
     if parsed.file is None and sys.stdin.isatty():
         raise UsageError("no rows are piped in", hint="pipe JSON Lines in, or name a file")
-    data = Path(parsed.file).read_bytes() if parsed.file else sys.stdin.buffer.read()
+    data = _file(Path(parsed.file)) if parsed.file else sys.stdin.buffer.read()
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -31,3 +31,10 @@ def answer_rows(parsed: argparse.Namespace, answer: Answer) -> int:
             raise UsageError(f"row {number} is no JSON object")
         print(json.dumps(answer(row, number), ensure_ascii=False))
     return 0
+
+
+def _file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
