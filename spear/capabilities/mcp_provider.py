@@ -91,6 +91,7 @@ class McpProvider:
         self._launched_at = 0.0
         self._task: Future[None] | None = None
         self._stop: asyncio.Event | None = None
+        self._too_large = asyncio.Event()
         self._session: Any = None
         self._tools: tuple[ToolDeclaration, ...] = ()
         self._changed = threading.Event()
@@ -132,7 +133,7 @@ class McpProvider:
         if self.failure is not None:
             return self.failure
         result: dict[str, Any] | Failure = self._ask(
-            _called(self._session, tool, dict(arguments)), self.entry.timeout, cancelled
+            _called(self._session, tool, dict(arguments), self._too_large), self.entry.timeout, cancelled
         )
         return result
 
@@ -218,7 +219,7 @@ class McpProvider:
         try:
             async with AsyncExitStack() as stack:
                 entry, environ = self.entry, self._environ
-                transport = stdio(entry, environ, self.log) if entry.command else http(entry, environ)
+                transport = stdio(entry, environ, self.log) if entry.command else http(entry, environ, self._too_large)
                 read, write = await stack.enter_async_context(transport)
                 session = await stack.enter_async_context(session_type(read, write, message_handler=self._heard))
                 await session.initialize()
@@ -261,9 +262,19 @@ async def _listed(session: Any) -> tuple[ToolDeclaration, ...]:
     return tuple(found.values())[:TOOL_LIMIT]
 
 
-async def _called(session: Any, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    result = await session.call_tool(tool, arguments)
-    return dict(result.model_dump(by_alias=True, mode="json", exclude_none=True))
+async def _called(session: Any, tool: str, arguments: dict[str, Any], too_large: asyncio.Event) -> dict[str, Any]:
+    """The result in wire form. Raises ValueError when it was cut off as too large."""
+    too_large.clear()
+    cut_off = asyncio.ensure_future(too_large.wait())
+    answer = asyncio.ensure_future(session.call_tool(tool, arguments))
+    try:
+        await asyncio.wait({answer, cut_off}, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise ValueError(TOO_LARGE)
+        return dict(answer.result().model_dump(by_alias=True, mode="json", exclude_none=True))
+    finally:
+        cut_off.cancel()
+        answer.cancel()
 
 
 def _failure(error: BaseException, *, starting: bool) -> Failure:

@@ -6,6 +6,7 @@ in HOME, never in the tree, so that nothing of the tree decides what runs.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from spear.capabilities.registry import ProviderEntry
+from spear.state.files import open_private
 
 MESSAGE_LIMIT = 8 * 1024 * 1024
 """Bytes one message of a provider may hold."""
@@ -55,14 +57,19 @@ async def stdio(entry: ProviderEntry, environ: Mapping[str, str], log: Path) -> 
         env=given,
         encoding_error_handler="replace",
     )
-    with open(log, "a", encoding="utf-8") as errors:
+    with os.fdopen(open_private(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "a") as errors:
         async with stdio_client(server, errlog=errors) as streams:
             yield streams
 
 
 @asynccontextmanager
-async def http(entry: ProviderEntry, environ: Mapping[str, str]) -> AsyncIterator[tuple[Any, Any]]:
-    """The streams of a streamable HTTP server; `${NAME}` in a header is the variable, if the entry names it."""
+async def http(
+    entry: ProviderEntry, environ: Mapping[str, str], too_large: asyncio.Event
+) -> AsyncIterator[tuple[Any, Any]]:
+    """The streams of a streamable HTTP server; `${NAME}` in a header is the variable, if the entry names it.
+
+    `too_large` is set when a response was cut off: not every client then ends the request that waits for it.
+    """
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
 
@@ -74,12 +81,12 @@ async def http(entry: ProviderEntry, environ: Mapping[str, str]) -> AsyncIterato
     async with AsyncExitStack() as stack:
         client: Any = create_mcp_http_client(headers=headers)
         await stack.enter_async_context(client)
-        _bound(client)
+        _bound(client, too_large)
         streams: Any = await stack.enter_async_context(streamable_http_client(str(entry.url), http_client=client))
         yield streams[0], streams[1]
 
 
-def _bound(client: Any) -> None:
+def _bound(client: Any, too_large: asyncio.Event) -> None:
     """Make every response of an httpx client end with an error once it is larger than MESSAGE_LIMIT."""
     httpx: Any = sys.modules[type(client).__module__.partition(".")[0]]
 
@@ -92,6 +99,7 @@ def _bound(client: Any) -> None:
             async for chunk in self._stream:
                 size += len(chunk)
                 if size > MESSAGE_LIMIT:
+                    too_large.set()
                     raise httpx.StreamError(TOO_LARGE)
                 yield chunk
 

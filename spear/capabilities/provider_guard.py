@@ -42,7 +42,7 @@ class Log:
     def __init__(self, path: str, limit: int) -> None:
         self._path = path
         self._half = limit // 2
-        self._file = open(path, "ab")  # noqa: SIM115 — open for the life of the process
+        self._file = open(path, "ab", opener=private)  # noqa: SIM115 — open for the life of the process
         self._size = os.path.getsize(path)  # noqa: PTH202 — pathlib costs start-up time here
         self._tail = b""
 
@@ -55,7 +55,7 @@ class Log:
                 if self._size + len(piece) > self._half:
                     os.replace(self._path, self._path + ".1")  # noqa: PTH105
                     self._file.close()
-                    self._file = open(self._path, "ab")  # noqa: SIM115
+                    self._file = open(self._path, "ab", opener=private)  # noqa: SIM115
                     self._size = 0
                 self._file.write(piece)
                 self._file.flush()
@@ -255,6 +255,11 @@ class Guard:
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
             time.sleep(0.005)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file nobody else may read, without a umask the provider would inherit."""
+    return os.open(path, flags, 0o600)
 
 
 def parsed(line: bytes | None) -> dict[str, Any] | None:

@@ -59,7 +59,7 @@ class ProviderEntry(BaseModel):
     )
     read: tuple[str, ...] = Field((), description="a list of the names of tools that only read")
     write: Literal["refuse", "confirm", "allow"] = Field("refuse", description="`refuse`, `confirm` or `allow`")
-    timeout: float = Field(30.0, gt=0, le=600, strict=False, description="seconds, above 0 and at most 600")
+    timeout: float = Field(30.0, gt=0, le=600, description="seconds, above 0 and at most 600")
     enabled: bool = Field(True, description="true or false")
 
     @model_validator(mode="after")

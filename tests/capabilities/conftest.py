@@ -19,3 +19,17 @@ def setting(tmp_path):
     yield make
     for each in made:
         each.providers.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    found = Setting(tmp_path_factory.mktemp("tracker"), [provider_entry()])
+    yield found
+    found.providers.close()
+
+
+@pytest.fixture
+def tracker(running):
+    """A session shared by tests that leave its provider as it was."""
+    running.fresh()
+    return running

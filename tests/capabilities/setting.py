@@ -17,6 +17,7 @@ from spear.events.stream import Event
 from spear.policy.modes import grants
 
 SERVER = Path(__file__).with_name("fixture_server.py")
+RAW = Path(__file__).with_name("raw_server.py")
 
 
 def provider_entry(extra=1, **keys):
@@ -67,6 +68,13 @@ class Setting:
     def _confirm(self, question):
         self.questions.append(question)
         return CapabilityReply(self.reply, "not today")
+
+    def fresh(self):
+        """Forget what happened so far."""
+        self.items.clear()
+        self.questions.clear()
+        self.reply = Decision.YES
+        self.log.unlink(missing_ok=True)
 
     def events(self):
         return [item.name.value for item in self.items if isinstance(item, Event)]

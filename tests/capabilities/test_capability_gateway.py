@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 
 import pytest
@@ -11,7 +12,7 @@ from spear.capabilities.answers import AnswerOutcome, Decision
 from spear.capabilities.listing import listing
 from spear.capabilities.registry import Task
 from spear.events.names import Mode
-from tests.capabilities.setting import provider_entry
+from tests.capabilities.setting import RAW, provider_entry
 
 READ = ["invoke", "tracker/get_issue", '{"number": 7}']
 WRITE = ["invoke", "tracker/add_comment", '{"number": 7, "text": "x"}']
@@ -74,16 +75,15 @@ WRONG = [
 ]
 
 
-def test_what_is_wrong_is_refused_before_the_provider_sees_it(setting):
-    session = setting()
-    gateway = session.gateway()
+def test_what_is_wrong_is_refused_before_the_provider_sees_it(tracker):
+    gateway = tracker.gateway()
     for words, code, told in WRONG:
         answer = gateway.answer(words)
         assert (answer.outcome, answer.code) == (AnswerOutcome.REFUSED, code), words
         assert answer.text.startswith("refused: ")
         assert told in answer.text
         assert answer.refusal is not None
-    assert session.calls() == []
+    assert tracker.calls() == []
 
 
 def test_a_write_needs_the_policy_and_the_mode(setting):
@@ -119,11 +119,10 @@ def test_a_write_is_confirmed_where_policy_or_mode_asks_for_it(setting, policy, 
     assert len(session.calls()) == 1
 
 
-def test_a_read_is_never_confirmed(setting):
-    session = setting()
-    session.reply = Decision.NO
-    assert session.gateway(mode=Mode.ASK).answer(READ).outcome is AnswerOutcome.ANSWERED
-    assert session.questions == []
+def test_a_read_is_never_confirmed(tracker):
+    tracker.reply = Decision.NO
+    assert tracker.gateway(mode=Mode.ASK).answer(READ).outcome is AnswerOutcome.ANSWERED
+    assert tracker.questions == []
 
 
 def test_writes_that_cannot_happen_are_not_offered(setting):
@@ -176,23 +175,22 @@ def test_a_declaration_that_changes_must_be_described_again(setting):
     assert gateway.answer(READ).outcome is AnswerOutcome.ANSWERED
 
 
-def test_a_long_result_is_cut_and_says_so(setting):
-    text = ask(setting().gateway(), "long").text
+def test_a_long_result_is_cut_and_says_so(tracker):
+    text = ask(tracker.gateway(), "long").text
     assert "30000 of 50000 characters left out" in text
     assert len(text) < 20_500
 
 
-def test_a_result_of_100_megabytes_is_a_failure_and_the_provider_goes_on(setting):
-    session = setting()
-    gateway = session.gateway()
+def test_a_result_of_100_megabytes_is_a_failure_and_the_provider_goes_on(tracker):
+    gateway = tracker.gateway()
     huge = ask(gateway, "huge")
     assert (huge.outcome, huge.code) == (AnswerOutcome.FAILED, "too_large")
     assert "8 MB" in huge.text
     assert gateway.answer(READ).outcome is AnswerOutcome.ANSWERED
 
 
-def test_an_error_of_a_tool_is_told_as_external_data(setting):
-    answer = ask(setting().gateway(), "fail")
+def test_an_error_of_a_tool_is_told_as_external_data(tracker):
+    answer = ask(tracker.gateway(), "fail")
     assert (answer.outcome, answer.code) == (AnswerOutcome.FAILED, "tool_error")
     assert answer.text.startswith("[external data ")
     assert "no such issue" in answer.text
@@ -219,25 +217,23 @@ def test_a_crash_during_a_call_names_what_happened_once_and_the_session_goes_on(
 
 
 def test_a_call_that_never_returns_ends_with_its_time(setting):
-    session = setting(provider_entry(timeout=4))
+    session = setting(provider_entry(command=(sys.executable, "-S", str(RAW), "deaf"), read=("act",), timeout=1))
     gateway = session.gateway()
-    gateway.section()
-    hung = ask(gateway, "hang")
+    hung = gateway.answer(["invoke", "tracker/act", "{}"])
     assert (hung.outcome, hung.code) == (AnswerOutcome.FAILED, "call_timeout")
-    assert "within 4 s" in hung.text
+    assert "tracker/act failed: it did not answer within 1 s; tracker is unavailable" in hung.text
 
 
-def test_an_interrupted_call_leaves_the_provider_usable(setting):
-    session = setting()
-    gateway = session.gateway()
+def test_an_interrupted_call_leaves_the_provider_usable(tracker):
+    gateway = tracker.gateway()
     gateway.section()
     interrupted = []
-    stopping = session.gateway(2, cancelled=lambda: bool(interrupted or interrupted.append(1)))
+    stopping = tracker.gateway(2, cancelled=lambda: bool(interrupted or interrupted.append(1)))
     stopping.section()
     interrupted.clear()
     answer = ask(stopping, "hang")
     assert answer.code == "cancelled"
-    assert session.gateway(3).answer(READ).outcome is AnswerOutcome.ANSWERED
+    assert tracker.gateway(3).answer(READ).outcome is AnswerOutcome.ANSWERED
 
 
 def test_one_broken_provider_leaves_the_others_usable(setting):
