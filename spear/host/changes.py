@@ -14,6 +14,7 @@ from spear.evidence.epochs import FileState
 from spear.evidence.records import Change
 from spear.evidence.turn import Weakening
 from spear.evidence.weakened import FileTexts, find_weakened, kinds_of_check_file
+from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
 from spear.workspace.changes import Snapshot, TreeChange, compare, snapshot
 from spear.workspace.checkpoints import CheckpointManager
@@ -47,6 +48,7 @@ class ChangeLog:
         self._turn = turn
         self._announced = False
         self._texts: dict[str, str | None] = {}
+        self._look = FirstLook(lambda: snapshot(roots.primary, delivered))
         self._known: Snapshot | None = None
 
     def weakenings(self) -> tuple[Weakening, ...]:
@@ -58,14 +60,16 @@ class ChangeLog:
 
     def is_delivered(self, location: Location) -> bool:
         """Whether a path is delivered source. Other roots than the primary are delivered whole."""
-        return location.root_name != PRIMARY or self._delivered.is_delivered(location.relative)
+        return location.root_name != PRIMARY or self.is_delivered_path(location.relative)
 
     def is_delivered_path(self, relative: str) -> bool:
         """Whether a path of the primary root is delivered source."""
+        self._look.awaited()
         return self._delivered.is_delivered(relative)
 
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
+        self._look.awaited()
         mine = [location.relative for location in locations if location.root_name == PRIMARY]
         for path in mine:
             self._remember_text(path)
@@ -96,19 +100,24 @@ class ChangeLog:
             )
 
     def watch(self) -> None:
-        """Remember the tree as it is, so that what others change meanwhile is noticed."""
-        if self._known is None:
-            self._known = snapshot(self._roots.primary, self._delivered)
+        """Look at the tree as it is, so that what others change meanwhile is noticed. Returns at once; whatever depends
+        on the look waits for it."""
+        self._look.start()
+
+    def close(self) -> None:
+        """Wait for a look that nobody needed."""
+        self._look.awaited()
 
     def settle(self, why: str) -> None:
         """Notice what others changed since the last look; it opens an epoch like any change (spec 3.7)."""
-        if self._known is None:
+        before = self._known or self._look.awaited()
+        if before is None:
             return
-        now = snapshot(self._roots.primary, self._delivered, self._known)
+        now = snapshot(self._roots.primary, self._delivered, before)
         mine = dict(self._recorder.ledger.current)
         found = [
             change
-            for change in compare(self._known, now, self._delivered, lambda path: mine.get(path, (None, None))[0])
+            for change in compare(before, now, self._delivered, lambda path: mine.get(path, (None, None))[0])
             if not _is_mine(change, mine)
         ]
         self._known = now

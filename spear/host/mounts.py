@@ -50,14 +50,15 @@ def _same_tree(name: str, other: str) -> bool:
 def _root(path: Path, state: Path, writes: Path | None, alias: str, closed: tuple[str, ...]) -> RootMount:
     layout = git_layout(path)
     git_closed = _inside(path, layout.closed() if layout else ())
-    hidden = [name for name in CREDENTIALS if (path / name).exists()]
+    hidden = [name for name in CREDENTIALS if os.path.lexists(f"{path}/{name}")]
     if state.is_relative_to(path) and state != path:
         hidden.append(str(state.relative_to(path)))
     return RootMount(path, writes, alias, (*git_closed, *closed), tuple(hidden))
 
 
 def _inside(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:
-    return tuple(str(path.relative_to(root)) for path in paths if path.is_relative_to(root))
+    above = f"{root}/"
+    return tuple(name.removeprefix(above) for name in map(str, paths) if name.startswith(above))
 
 
 def _git_directories(roots: Roots, writes: Path | None) -> list[RootMount]:
