@@ -79,7 +79,8 @@ class ModelRequest:
 
     `tools` empty means that no tools are offered at all. `on_text` receives text deltas while they stream (reasoning
     excluded) and must not raise. `cancelled` is polled while waiting; true cuts the request short (`ModelFailure`
-    with kind CANCELLED).
+    with kind CANCELLED). `on_sent` is told, on any thread, that the request has left: a hint that there is time to
+    use, which a backend may never give; it must not block or raise.
     """
 
     messages: Sequence[Message]
@@ -88,6 +89,7 @@ class ModelRequest:
     temperature: float | None = None
     on_text: Callable[[str], None] | None = None
     cancelled: Callable[[], bool] | None = None
+    on_sent: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

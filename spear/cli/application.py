@@ -1,50 +1,47 @@
 """The composition root: everything a session is made of, put together once from settings (spec architecture).
 
-Front ends (one-shot, the REPL) drive an `Application`; they build nothing themselves.
+Front ends (one-shot, the REPL) drive an `Application`; they build nothing themselves. The host and what it stands on
+(sandbox, policy, shell, evidence) are loaded on their first use, which `run_turn` sees to while the model answers.
 """
 
 from __future__ import annotations
 
-import os
+import gc
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
+from spear.agent.messages import Message, Role
 from spear.agent.outcome import Budget
 from spear.cli.backend import backend_settings, environment_key
+from spear.cli.late_host import LateHost
 from spear.cli.settings import Loaded
 from spear.cli.workspace import Workspace, open_workspace
 from spear.control.classification import Classification
 from spear.control.controller import FinishedTurn, TaskController
-from spear.control.ports import AgentContext
+from spear.control.ports import AgentContext, TurnHost
 from spear.errors import ConfinementUnavailable
 from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, Sink, fan_out
-from spear.host.confinement import Confinement
 from spear.host.confirmation import Confirm, nobody
-from spear.host.consent import Approvals
-from spear.host.scope import write_scope
-from spear.host.opening import TurnParts, TurnRequest, open_turn
-from spear.host.session import HostOptions, HostSession, ShellState
 from spear.models.backend import ModelBackend
 from spear.models.selection import open_backend
-from spear.sandbox.request import Limits
-from spear.sandbox.runner import CommandRunner
-from spear.sandbox.selftest import Preflight, preflight
-from spear.shell.parse import ShellParser
 from spear.state.audit import AuditLog
 from spear.state.directory import StateDirectory
-from spear.state.files import state_error
-from spear.state.records import EvidenceLog, ToolActionLog
-from spear.state.redaction import Redactor
-from spear.state.results import ResultStore
 from spear.state.liveness import Presence
+from spear.state.redaction import Redactor
 from spear.state.sessions import Session, SessionStore
-from spear.workspace.checkpoints import CheckpointInfo, CheckpointManager, UndoReport
-from spear.workspace.durable import DurableWriter
 from spear.workspace.roots import Roots
-from spear.workspace.undo_plan import UndoPlan
+
+if TYPE_CHECKING:
+    from spear.host.consent import Approvals
+    from spear.host.opening import TurnRequest
+    from spear.host.session import HostSession
+    from spear.workspace.checkpoints import CheckpointInfo, UndoReport
+    from spear.workspace.undo_plan import UndoPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,9 @@ class Application:
         self.conversation: tuple[Message, ...] = ()
         self.turn_number = 0
         self.last: FinishedTurn | None = None
-        self.approvals = Approvals(workspace=str(self.roots.primary))
+        self._approvals: Approvals | None = None
+        self._host: HostSession | None = None
+        self._building = threading.RLock()
         self._backend: ModelBackend | None = None
         self._open_session(invocation.resume)
 
@@ -95,36 +94,6 @@ class Application:
         if others:
             self.notices += (f"another session works on this tree: {', '.join(other.session for other in others)}",)
         self.audit = AuditLog(self.state.events(self.session), self.session, self.redactor)
-        scratch = self.state.root / "run" / self.session
-        environ = self._invocation.environ
-        runner = CommandRunner(
-            scratch,
-            workspace_toolchains(self.workspace),
-            path=environ.get("PATH", os.defpath),
-            home=Path(environ.get("HOME", "/")),
-            host_environment=environ,
-            limits=self._limits(),
-        )
-        self.host = HostSession(
-            identity=self.session,
-            roots=self.roots,
-            state=self.state,
-            scratch=scratch / "layers",
-            options=self._options(),
-            runner=runner,
-            confinement=Confinement(self._probe_confinement),
-            parser=ShellParser(),
-            writer=DurableWriter(),
-            checkpoints=CheckpointManager(self.state.checkpoints),
-            evidence=EvidenceLog(self.state.evidence(self.session), self.redactor),
-            actions=ToolActionLog(self.state.tool_actions, self.redactor),
-            results=ResultStore(self.state.tool_results, self.session),
-            shell=ShellState(
-                cwd=Path(self.record.cwd) if self.record.cwd else self.roots.primary,
-                environment=dict(self.record.environment),
-            ),
-            project=self.workspace.project,
-        )
         self._audit(
             EventName.SESSION_STARTED,
             {
@@ -135,32 +104,39 @@ class Application:
             },
         )
 
-    def _probe_confinement(self) -> Preflight:
-        try:
-            return preflight(self.state.root)
-        except OSError as error:
-            raise state_error("try the sandbox in", self.state.root, error) from error
+    # --- the host ---------------------------------------------------------------------------------------------------
 
-    def _options(self) -> HostOptions:
-        settings = self.settings
-        return HostOptions(
-            mode=self.mode,
-            network=not settings.no_network,
-            allowed_hosts=settings.network.allow,
-            limits=self._limits(),
-            refusal_repeats=settings.refusal_repeats,
-            validation_timeout_s=settings.validation_timeout,
-            operator=settings.operator,
-        )
+    @property
+    def host(self) -> HostSession:
+        """The host of the session, built when first needed. Safe from several threads."""
+        with self._building:
+            if self._host is None:
+                from spear.cli.host_parts import open_host
 
-    def _limits(self) -> Limits:
-        limits = self.settings.limits
-        return Limits(limits.memory, limits.tasks, limits.cpu_quota, limits.open_files)
+                self._host = open_host(
+                    self.settings, self.workspace, self.state, self.record, self.redactor, self._invocation.environ
+                )
+                self.set_mode(self.mode)
+            return self._host
+
+    @property
+    def approvals(self) -> Approvals:
+        """What the operator has approved in this session."""
+        if self._approvals is None:
+            from spear.host.consent import Approvals
+
+            self._approvals = Approvals(workspace=str(self.roots.primary))
+        return self._approvals
+
+    @approvals.setter
+    def approvals(self, given: Approvals) -> None:
+        self._approvals = given
 
     def set_mode(self, mode: Mode) -> None:
         """Change the mode; it holds from the next turn on."""
         self.mode = mode
-        self.host.options = self._options()
+        if self._host is not None:
+            self._host.options = replace(self._host.options, mode=mode)
 
     # --- the model --------------------------------------------------------------------------------------------------
 
@@ -199,17 +175,21 @@ class Application:
         """Serve one request to its verdict; the session is saved before and after. `command_cancelled` ends the
         command that runs and no more; it must be true whenever `cancelled` is.
         """
-        self.host.confinement.start()
         self.turn_number += 1
         self.backend.begin_turn()
         window = self.window()
-        done = self._controller(confirm, sink, cancelled, window, command_cancelled).run(request, attachment)
+        try:
+            done = self._controller(confirm, sink, cancelled, window, command_cancelled).run(request, attachment)
+        finally:
+            gc.enable()  # `main` held it off while modules loaded
         self.conversation, self.last = done.conversation, done
         self.save()
         return done
 
     def explain(self, request: str) -> dict[str, object]:
         """What a request would be classified as, and what its turn would be shown and could write. Nothing runs."""
+        from spear.host.scope import write_scope
+
         scope = self.classify(request)
         asked = self._asked(scope, self.turn_number + 1)
         confined = write_scope(
@@ -260,20 +240,25 @@ class Application:
     ) -> TaskController:
         settings = self.settings
         emit = fan_out(self._record, sink)
-        parts = TurnParts(confirm, emit, self.approvals, command_cancelled or cancelled)
+        late = LateHost()
+
+        def open_host(scope: Classification, turn: int) -> TurnHost:
+            late.opening = lambda: self._open_turn(scope, turn, confirm, emit, command_cancelled or cancelled)
+            return cast(TurnHost, late)
+
         context = AgentContext(
             session=self.session,
             session_dir=str(self.state.session(self.session)),
             turn=self.turn_number,
             mode=self.mode,
-            complete=self._complete,
+            complete=lambda asked: self.backend.complete(replace(asked, on_sent=late.start)),
             budget=Budget(
                 rounds=settings.max_tool_rounds,
                 commands=settings.max_commands,
                 context_window=window,
                 response_tokens=settings.response_max_tokens,
             ),
-            open_host=lambda scope, turn: open_turn(self.host, self._asked(scope, turn), parts),
+            open_host=open_host,
             emit=emit,
             conversation=self.conversation,
             sections=lambda _: self.workspace.sections(),
@@ -282,14 +267,23 @@ class Application:
         )
         return TaskController(context)
 
+    def _open_turn(
+        self, scope: Classification, turn: int, confirm: Confirm, emit: Sink, cancelled: Callable[[], bool]
+    ) -> TurnHost:
+        """Everything the rest of the turn needs: loaded, built and opened. Runs while the model answers."""
+        import_module("spear.control.conclusion")
+        from spear.host.opening import TurnParts, open_turn
+
+        self.host.confinement.start()
+        return open_turn(self.host, self._asked(scope, turn), TurnParts(confirm, emit, self.approvals, cancelled))
+
     def _asked(self, scope: Classification, turn: int) -> TurnRequest:
+        from spear.host.opening import TurnRequest
+
         return TurnRequest(
             turn=turn, mode=self.mode, read_only=scope.read_only, targets=scope.targets, exclusions=scope.exclusions,
             symbols=scope.symbols, excluded_kinds=scope.excluded_kinds, everywhere=scope.everywhere,
         )  # fmt: skip
-
-    def _complete(self, request: ModelRequest) -> ModelTurn:
-        return self.backend.complete(request)
 
     # --- the record -------------------------------------------------------------------------------------------------
 
@@ -317,19 +311,13 @@ class Application:
     def close(self) -> None:
         """End the session: processes, scratch and descriptors are gone."""
         self._audit(EventName.SESSION_CLOSED, {"turns": self.turn_number})
-        self.host.runner.close()
+        with self._building:
+            if self._host is not None:
+                self._host.close()
         self.audit.close()
-        self.host.evidence.close()
-        self.host.actions.close()
         self.presence.close()
         if self._backend is not None:
             self._backend.close()
-
-
-def workspace_toolchains(workspace: Workspace) -> tuple[Path, ...]:
-    """Toolchain prefixes the project declares."""
-    project = workspace.project
-    return tuple(Path(place).expanduser() for place in project.declared.toolchains) if project else ()
 
 
 def require_confinement(app: Application) -> None:

@@ -6,9 +6,11 @@ Only the parser is imported here: what a command needs is imported when it is th
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from spear import __version__
@@ -25,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit status of spec 1.3."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     state = ""
+    _speak_utf8()
     try:
         if words == ["--version"]:
             print(f"{PROGRAM} {__version__}")
@@ -55,6 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _speak_utf8() -> None:
+    """Whatever the locale says: answers hold any character, and a name that is no text is shown escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
 def _dispatch(parsed: argparse.Namespace) -> int:
     if parsed.command:
         from spear.cli.subcommands import run_subcommand
@@ -64,6 +74,7 @@ def _dispatch(parsed: argparse.Namespace) -> int:
         from spear.cli.demonstration import run_demo
 
         return run_demo(parsed)
+    gc.disable()  # loading makes 300 000 objects that all stay; the end of a turn enables it again
     if parsed.print is not None:
         from spear.cli.one_shot import run_one_shot
 

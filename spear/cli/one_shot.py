@@ -20,7 +20,7 @@ from spear.control.controller import FinishedTurn
 from spear.errors import UsageError
 from spear.events.names import EventName, Stop, Verdict
 from spear.events.stream import Event, Live, LiveKind, Sink
-from spear.host.consent import NOBODY_TO_ASK
+from spear.host.confirmation import NOBODY_TO_ASK
 
 WAYS_OUT = (
     "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), or play a "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from spear.agent.host import Host
 from spear.agent.messages import Complete, Message
@@ -12,10 +12,12 @@ from spear.agent.outcome import Budget
 from spear.control.classification import Classification
 from spear.events.names import Mode
 from spear.events.stream import Sink
-from spear.events.turn import CommandReport, RefusalReport
-from spear.evidence.epochs import EpochLedger
-from spear.evidence.records import EvidenceRecord
-from spear.evidence.turn import ValidationOutcome, Weakening
+
+if TYPE_CHECKING:
+    from spear.events.turn import CommandReport, RefusalReport
+    from spear.evidence.epochs import EpochLedger
+    from spear.evidence.records import EvidenceRecord
+    from spear.evidence.turn import ValidationOutcome, Weakening
 
 
 class TurnHost(Host, Protocol):

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+NOBODY_TO_ASK = "nobody_to_ask"
+"""The code of a refusal for want of an operator."""
+
 
 class Subject(StrEnum):
     """What a question is about."""

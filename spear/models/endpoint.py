@@ -121,7 +121,7 @@ class Endpoint:
         wire = self.wire()
         done = False
         broken: AttemptFailed | None = None
-        replies = relay(lambda: wire.exchange(path, body, headers), wire.cut, request.cancelled)
+        replies = relay(lambda: wire.exchange(path, body, headers, request.on_sent), wire.cut, request.cancelled)
         with closing(replies):
             try:
                 for reply in replies:

@@ -61,6 +61,7 @@ class Lines:
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._cut = False
+        self.on_sent: Callable[[], None] | None = None
 
     def watch(self, request: httpx2.Request) -> None:
         """An httpx event hook: learn of the connections the request opens."""
@@ -76,6 +77,8 @@ class Lines:
     def _trace(self, event: str, info: Mapping[str, Any]) -> None:
         if event == "http11.send_request_body.complete":
             self._acknowledge_quickly()
+            if self.on_sent is not None:
+                self.on_sent()
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
         line = info["return_value"].get_extra_info("socket")
@@ -159,16 +162,20 @@ class Wire:
     def fetch(self, path: str) -> dict[str, Any]:
         """A JSON document. Raises `AttemptFailed`."""
         options = {"timeout": self._settings.timeouts.models_s}
+        self._lines.on_sent = None
         with self._translated():
             response = self._sdk.get(path, cast_to=httpx2.Response, options=options)
             return decode_object(response.text, path)
 
-    def exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> Iterator[Streamed | Whole]:
-        """Post `body` and yield the reply as it arrives. Blocks; raises `AttemptFailed`.
+    def exchange(
+        self, path: str, body: bytes, headers: Mapping[str, str], on_sent: Callable[[], None] | None = None
+    ) -> Iterator[Streamed | Whole]:
+        """Post `body` and yield the reply as it arrives. Blocks; raises `AttemptFailed`. `on_sent`: see `ModelRequest`.
 
         What a server answers with is told by how it begins, not by its declared content type. An abrupt end raises;
         a clean end ends the iteration, and whether the answer was complete is for the reader to judge.
         """
+        self._lines.on_sent = on_sent
         with self._translated():
             response: httpx2.Response = self._sdk.post(
                 path, cast_to=httpx2.Response, content=body, options={"headers": dict(headers)}, stream=True
