@@ -78,7 +78,7 @@ class Chat:
             self._thread(lambda: driver.serve(text))
         else:
             self._waiting.add(text)
-            self.screen.changed()
+            self.screen.activity()
 
     def steer(self) -> None:
         """Hand the text to the running turn; where that is not possible it waits like any other."""
@@ -193,7 +193,7 @@ class Chat:
         """A sentence in the status row for a moment."""
         self._hint, self._hint_until = text, time.monotonic() + seconds
         self.screen.later(seconds + 0.05)
-        self.screen.changed()
+        self.screen.activity()
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

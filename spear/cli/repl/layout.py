@@ -60,7 +60,10 @@ def build_layout(rows: Rows) -> Layout:
     """The layout, the editor in focus."""
     search = SearchToolbar(ignore_case=True)
     control = BufferControl(
-        rows.buffer, input_processors=[Placeholders(rows.pastes)], search_buffer_control=search.control
+        rows.buffer,
+        input_processors=[Placeholders(rows.pastes)],
+        search_buffer_control=search.control,
+        preview_search=True,
     )
     live = Window(FormattedTextControl(lambda: ANSI(rows.live().expandtabs(4))), dont_extend_height=True)
     editor = Window(

@@ -23,7 +23,9 @@ def _load(name: str) -> Any:
     return module
 
 
-terminal = _load("terminal")
+terminal, stand_in = _load("terminal"), _load("stand_in")
+import spear.cli.repl.live_chat  # noqa: E402 - loaded before the forks, so that each of them need not
+import spear.cli.repl.plain_chat  # noqa: E402, F401
 
 
 @pytest.fixture
@@ -47,9 +49,10 @@ def chat(workspace: Path, state: Path, tmp_path: Path) -> Iterator[Callable[...,
     def start(*flags: str, size: tuple[int, int] = (40, 120), env: dict[str, str] | None = None) -> Any:
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "xterm-256color",
-            "PYTHONPATH": str(_HERE.parents[2]), **(env or {}),
+            **(env or {}),
         }  # fmt: skip
-        opened.append(terminal.stand_in(workspace, state, *flags, env=environment, size=size))
+        arguments = [str(workspace), str(state), *flags]
+        opened.append(terminal.Terminal(lambda: stand_in.main(arguments), workspace, environment, size))
         opened[-1].wait(r"session +s-0001")
         return opened[-1]
 

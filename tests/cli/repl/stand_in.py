@@ -233,6 +233,8 @@ class _Turn:
         return self.say(f"told: {self.app.steered}")
 
     def do_run(self, command: str) -> str:
+        command = command.replace("\\a", "\x07")
+
         def work() -> dict[str, Any]:
             if self.app.mode is not Mode.ASK:
                 return {"outcome": "ok", "text": "ran"}
