@@ -25,12 +25,14 @@ class WorkspaceIdentity:
     registered: bool
 
     @classmethod
-    def of(cls, directory: Path, project: Project | None) -> WorkspaceIdentity:
-        """The workspace of a launch directory. Raises OSError when it cannot be resolved."""
+    def of(cls, directory: Path, registered: Project | None) -> WorkspaceIdentity:
+        """The workspace of a launch directory. `registered` comes from the registry of this machine only: a name that a
+        tree gives itself owns nothing. Raises OSError when the directory cannot be resolved.
+        """
         here = directory.resolve(strict=True)
-        if project is None:
+        if registered is None:
             return cls(here.name or str(here), here, here, (str(here),), registered=False)
-        return cls(project.name, here, project.root, (project.name, str(project.root)), registered=True)
+        return cls(registered.name, here, registered.root, (registered.name, str(registered.root)), registered=True)
 
     def relative(self, path: str) -> str | None:
         """A path as a model or operator spells it, relative to `directory` ("" for itself), or None."""
