@@ -8,8 +8,10 @@ from __future__ import annotations
 import importlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from spear.errors import ConfigurationError
 
@@ -28,11 +30,28 @@ class Engine(Protocol):
 
 
 class InProcess:
-    """One after the other, here."""
+    """Here, one item ahead in a thread: what waits for SQLite or the disk leaves the interpreter to the other."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """`function` of each item when it is asked for."""
-        return (function(item) for item in items)
+        """`function` of each item, taken and computed in one thread while the caller is at the result before."""
+        source = iter(items)
+        with ThreadPoolExecutor(1, thread_name_prefix="retrieval") as pool:
+            ahead = pool.submit(_next, function, source)
+            while (result := ahead.result()) is not None:
+                ahead = pool.submit(_next, function, source)
+                yield result.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Result(Generic[R]):
+    value: R
+
+
+def _next(function: Callable[[T], R], source: Iterator[T]) -> _Result[R] | None:
+    """The result for the next item; None when there is none."""
+    for item in source:
+        return _Result(function(item))
+    return None
 
 
 class Cluster:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from spear.retrieval.walk import MAX_FILES, Tree, walk
 from spear.retrieval.words import MixedCase
 from spear.state.redaction import Redactor
 from spear.workspace.beneath import Beneath
+
+_ROWS_AT_ONCE = 200
 
 Row = tuple[str, str, str, str, int, int]
 
@@ -159,6 +161,7 @@ def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[st
     """Write one batch; the caller commits."""
     batch = prepared.batch
     next_id = int(meta(connection, "next"))
+    fresh: list[tuple[object, ...]] = []
     for source, rows in zip(batch.changed, prepared.rows, strict=True):
         before = known.get(source.path)
         if before is None:
@@ -166,17 +169,14 @@ def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[st
         else:
             _remove(connection, before)
             counts.changed += 1
-        connection.executemany(
-            "INSERT INTO passages (rowid, path, title, body, parts, first_line, last_line)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((number, *row) for number, row in enumerate(rows, next_id)),
-        )
+        fresh += [(number, *row) for number, row in enumerate(rows, next_id)]
         connection.execute(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)",
             (source.path, source.sha256, source.stamp, next_id, len(rows)),
         )
         next_id += len(rows)
         counts.kept.add(source.path)
+    _insert(connection, fresh)
     set_meta(connection, "next", next_id)
     connection.executemany(
         "UPDATE files SET stamp = ? WHERE path = ?", ((stamp, path) for path, stamp in batch.touched)
@@ -185,6 +185,15 @@ def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[st
     counts.skipped += batch.skipped
     counts.without_grammar.update(prepared.without_grammar)
     counts.done += batch.seen
+
+
+def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
+    """Many rows a statement: SQLite lets go of the interpreter while it runs one."""
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = rows[start : start + _ROWS_AT_ONCE]
+        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(part))
+        sql = f"INSERT INTO passages (rowid, path, title, body, parts, first_line, last_line) VALUES {places}"  # noqa: S608 - only places
+        connection.execute(sql, [value for row in part for value in row])
 
 
 def _remove(connection: sqlite3.Connection, known: Known) -> None:

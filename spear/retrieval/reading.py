@@ -21,7 +21,7 @@ from spear.workspace.beneath import Beneath
 FILE_BYTES = 2 << 20
 """The largest file that is indexed; larger ones are data, generated or amalgamated, and are counted as skipped."""
 
-_BATCH_BYTES = 4 << 20
+_BATCH_CHARACTERS = 1 << 20
 _BATCH_FILES = 1_000
 _TOO_FRESH_NS = 2_000_000_000
 
@@ -60,7 +60,7 @@ class Batch:
 def read_changes(
     beneath: Beneath, files: Sequence[str], known: Mapping[str, Known], redactor: Redactor | None = None
 ) -> Iterator[Batch]:
-    """Every file once, in batches of about 4 MiB of text. Values of the host's own secrets are not passed on."""
+    """Every file once, in batches of about a million characters. Values of the host's own secrets are not passed on."""
     batch, size = Batch(), 0
     for path in files:
         found = _look(beneath, path, known.get(path), redactor)
@@ -75,7 +75,7 @@ def read_changes(
                     batch.touched.append((path, stamp))
             case reason:
                 batch.skipped[reason] += 1
-        if size >= _BATCH_BYTES or batch.seen >= _BATCH_FILES:
+        if size >= _BATCH_CHARACTERS or batch.seen >= _BATCH_FILES:
             yield batch
             batch, size = Batch(), 0
     if batch.seen:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -12,6 +13,8 @@ from spear.retrieval.store import failures, meta, open_reader
 from spear.retrieval.words import Query, parts
 
 _MARK, _UNMARK = "\x02", "\x03"
+_CONSIDERED = 60
+_NAME_AT_END = re.compile(r"\w+(?=\W*\Z)")
 _SNIPPET_LINES = 3
 _SNIPPET_CHARACTERS = 200
 
@@ -70,16 +73,22 @@ class Index:
             return meta(self.connection, "complete") == "1" and meta(self.connection, "partial") != "1"
 
     def ranked(self, query: Query, depth: int) -> tuple[int, ...]:
-        """Numbers of the `depth` best passages by BM25, best first; phrases count as words when none has them."""
+        """Numbers of the `depth` best passages by BM25, best first; phrases count as words when none has them. What
+        defines a name that is asked for goes before what only uses it.
+        """
         if query.is_empty:
             return ()
-        sql = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
+        considered = max(depth, _CONSIDERED) if query.names else depth
         with failures(self.path):
-            found = self.connection.execute(sql, (query.expression(), depth)).fetchall()
+            found = self._matching(query.expression(), considered)
             if not found and query.phrases:
-                loose = Query(query.text, query.terms)
-                found = self.connection.execute(sql, (loose.expression(), depth)).fetchall()
-        return tuple(row[0] for row in found)
+                found = self._matching(replace(query, phrases=()).expression(), considered)
+        found.sort(key=lambda row: _defined_name(row[1]) not in query.names)
+        return tuple(row[0] for row in found[:depth])
+
+    def _matching(self, expression: str, depth: int) -> list[tuple[int, str]]:
+        sql = "SELECT rowid, title FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
+        return self.connection.execute(sql, (expression, depth)).fetchall()
 
     def hits(self, query: Query, numbers: Sequence[int]) -> tuple[Hit, ...]:
         """The passages of these numbers, in their order; one that was replaced meanwhile is left out."""
@@ -99,7 +108,7 @@ class Index:
             " WHERE passages MATCH ? AND rowid = ?"
         )
         plain = "SELECT path, title, body, first_line, last_line FROM passages WHERE rowid = ?"
-        expression = Query(query.text, query.terms).expression() if not query.is_empty else ""
+        expression = replace(query, phrases=()).expression() if not query.is_empty else ""
         for number in numbers:
             row = None
             if expression:
@@ -147,3 +156,9 @@ def _vocabulary(text: str) -> Mapping[str, None]:
         for piece in (word, *parts(word)):
             found.setdefault(piece.lower())
     return found
+
+
+def _defined_name(title: str) -> str:
+    """`Ring.push` → `push`; that of a section is its last word, which is no name and does no harm."""
+    found = _NAME_AT_END.search(title)
+    return found[0].lower() if found else ""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_MIXED = re.compile(r"[A-Z](?<=[a-z0-9].)")
-_IDENTIFIER = re.compile(r"[^\W_]*[a-z0-9][A-Z][^\W_]*")
+_HUMP = re.compile(r"[A-Z](?<=[a-z0-9].)[^\W_]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[0-9]+")
 _WORD = re.compile(r"[^\W_]+")
+_NAME = re.compile(r"[^\W\d]\w*")
 _PHRASE = re.compile(r'"([^"]+)"')
 _TERMS = 48
+_LONGEST = 200
+_REMEMBERED = 100_000
 
 _ENGLISH = """
 a an and are as at be by can do does for from how i if in into is it its of on or that the their there these this to was
@@ -41,29 +43,32 @@ class MixedCase:
 
     def of(self, text: str) -> str:
         """The parts, joined by spaces; empty for most prose."""
-        if not _MIXED.search(text):
-            return ""
-        known = self._known
-        found = []
-        for token in dict.fromkeys(text.split()):
-            split = known.get(token)
-            if split is None:
-                identifiers = _IDENTIFIER.findall(token) if _MIXED.search(token) else ()
-                split = " ".join(part for identifier in identifiers for part in parts(identifier))
-                if len(known) < 200_000 and len(token) < 200:
-                    known[token] = split
-            if split:
-                found.append(split)
-        return " ".join(found)
+        identifiers: dict[str, None] = {}
+        for match in _HUMP.finditer(text):
+            start = match.start()
+            while start and text[start - 1].isalnum():
+                start -= 1
+            identifiers[text[start : match.end()]] = None
+        return " ".join([self._split(identifier) for identifier in identifiers])
+
+    def _split(self, identifier: str) -> str:
+        split = self._known.get(identifier)
+        if split is None:
+            split = " ".join(parts(identifier[:_LONGEST]))
+            if len(self._known) < _REMEMBERED:
+                self._known[identifier] = split
+        return split
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked. `terms` are single words in lower case; `phrases` stood in double quotes and must occur."""
+    """What is asked. `terms` are single words in lower case; `phrases` stood in double quotes and must occur;
+    `names` are what can only be names of the source (`read_file`, `RingBuffer`, a word alone), in lower case."""
 
     text: str
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
+    names: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, text: str) -> Query:
@@ -75,7 +80,9 @@ class Query:
             for term in (word, *parts(word)):
                 terms.setdefault(term.lower())
         telling = [term for term in terms if term not in _FILLING] or list(terms)
-        return cls(text, tuple(telling[:_TERMS]), phrases)
+        words = _NAME.findall(text)
+        names = (word for word in words if "_" in word.strip("_") or parts(word) or len(words) == 1)
+        return cls(text, tuple(telling[:_TERMS]), phrases, frozenset(name.lower() for name in names))
 
     @property
     def is_empty(self) -> bool:

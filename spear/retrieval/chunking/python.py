@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from spear.retrieval.chunking.passages import Definition, Lines
 
-_HEADER = re.compile(r"\n([ \t]*)(?:@|((?:async[ \t]+)?def|class)[ \t]+(\w+))")
+_HEADER = re.compile(r"\n([ \t]*)(?:@|(async[ \t]+def|def|class)[ \t]+(\w+))")
 _DELIMITER = re.compile("\"\"\"|'''")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _DEEPEST_INDENT = 24
