@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -22,7 +23,6 @@ from spear.errors import ConfigurationError
 _IDENTITY = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _SCOPE = re.compile(r"\s*(?:(?P<all>global)|corpus\s+(?P<corpora>\S.*?)|path\s+(?P<path>\S.*?))\s*")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Task(StrEnum):
@@ -85,7 +85,7 @@ class ProviderEntry(BaseModel):
     @property
     def remote(self) -> bool:
         """Whether reaching it takes the network: a url that is not this machine's."""
-        return self.url is not None and urlsplit(self.url).hostname not in _LOOPBACK
+        return self.url is not None and not _loopback(urlsplit(self.url).hostname or "")
 
     @property
     def transport(self) -> str:
@@ -230,6 +230,13 @@ def _http(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return False
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
 

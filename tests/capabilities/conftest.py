@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from tests.capabilities.setting import Setting, provider_entry
+from tests.capabilities.setting import SERVER, Setting, provider_entry, until
 
 
 @pytest.fixture
@@ -33,3 +37,14 @@ def tracker(running):
     """A session shared by tests that leave its provider as it was."""
     running.fresh()
     return running
+
+
+@pytest.fixture
+def web(tmp_path):
+    port, log = tmp_path / "port", tmp_path / "http.log"
+    environ = {**os.environ, "FIXTURE_LOG": str(log)}
+    server = subprocess.Popen([sys.executable, str(SERVER), "--tools", "1", "--http", str(port)], env=environ)
+    assert until(port.exists)
+    yield f"http://127.0.0.1:{port.read_text()}/mcp/", log, server
+    server.kill()
+    server.wait()

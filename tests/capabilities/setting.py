@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,14 @@ from spear.policy.modes import grants
 
 SERVER = Path(__file__).with_name("fixture_server.py")
 RAW = Path(__file__).with_name("raw_server.py")
+
+
+def until(condition, seconds=20.0):
+    """Poll with a bound."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
 
 
 def provider_entry(extra=1, **keys):

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,7 @@ import pytest
 from spear.capabilities.background import Background
 from spear.capabilities.mcp_provider import Failure, FailureCode, McpProvider
 from spear.capabilities.registry import ProviderEntry
-from tests.capabilities.setting import RAW, SERVER, provider_entry
-
-
-def until(condition, seconds=20.0):
-    """Poll with a bound."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return found
+from tests.capabilities.setting import RAW, provider_entry, until
 
 
 def alive(pid):
@@ -217,17 +208,6 @@ def test_nothing_survives_the_host_however_it_ends(tmp_path, how, end):
             host.stdin.flush()
         host.wait(20)
         assert until(lambda: not any(map(alive, family)))
-
-
-@pytest.fixture
-def web(tmp_path):
-    port, log = tmp_path / "port", tmp_path / "http.log"
-    environ = {**os.environ, "FIXTURE_LOG": str(log)}
-    server = subprocess.Popen([sys.executable, str(SERVER), "--tools", "1", "--http", str(port)], env=environ)
-    assert until(port.exists)
-    yield f"http://127.0.0.1:{port.read_text()}/mcp/", log, server
-    server.kill()
-    server.wait()
 
 
 def test_a_provider_over_http_is_used_like_any_other(start, web):

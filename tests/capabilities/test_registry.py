@@ -132,7 +132,9 @@ def test_tasks_say_what_a_provider_serves_and_general_is_not_among_them_by_defau
         ("http://127.0.0.1:8000/mcp", False),
         ("http://localhost/", False),
         ("http://[::1]:1/", False),
+        ("http://127.9.9.9/", False),
         ("https://127.0.0.1.example.org/", True),
+        ("http://10.0.0.1/", True),
     ],
 )
 def test_only_an_address_of_another_machine_takes_the_network(url, remote):
