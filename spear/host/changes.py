@@ -67,6 +67,11 @@ class ChangeLog:
         self._look.awaited()
         return self._delivered.is_delivered(relative)
 
+    def may_hold_delivered(self, relative: str) -> bool:
+        """Whether a directory of the primary root, there or not yet, can hold delivered source."""
+        self._look.awaited()
+        return self._delivered.is_delivered_directory(relative)
+
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         self._look.awaited()

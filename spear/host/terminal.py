@@ -44,6 +44,11 @@ from spear.workspace.roots import PathProblem
 
 _SHOWN_CHANGES = 20
 _MOST_EXPANDED = 1000
+_RENAME_FAILED = "cross-device link"
+_RENAME_NOTE = (
+    "a directory of the workspace is renamed by copying it: use `mv OLD NEW`, then `git add -A`, in place of `git mv` "
+    "or rename()"
+)
 
 
 class Terminal:
@@ -93,11 +98,20 @@ class Terminal:
             return answered
         if assessment.refusal is not None:
             return assessment.refusal
-        consented = self._consented(command, assessment, cwd, request)
+        consented = self._consented(command, assessment, request)
         if isinstance(consented, Refusal):
             return consented
         if consented != command:
-            return self.run(consented, timeout, workdir, request, draft)
+            notes.append(f"the operator changed the command; this ran: {consented}")
+            assessment = self._policy.assess(consented, self._view(cwd))
+            if assessment.refusal is not None:
+                return assessment.refusal
+        return self._perform(assessment, timeout, cwd, notes, request, draft)
+
+    def _perform(
+        self, assessment: Assessment, timeout: int, cwd: Path, notes: list[str], request: ToolRequest, draft: Draft
+    ) -> CommandResult | Refusal:
+        command = assessment.command
         network, lacking = self._network(assessment)
         roots, upper = self._roots()
         outcome, capture = self._execute(command, timeout, cwd, network, roots, draft)
@@ -108,7 +122,7 @@ class Terminal:
             )
         before = self._recorder.ledger
         kept = Kept()
-        if self._rules.may_write:
+        if self._may_keep(assessment):
             kept = self._keeper.keep(roots, upper, outcome, self._making(assessment), request.tool, draft)
         if kept.only_locks:
             before = self._recorder.ledger  # a tool resolves before it builds: what it checked is what it locked
@@ -166,7 +180,10 @@ class Terminal:
         return tuple(found)
 
     def _is_output(self, path: str) -> bool:
-        return not path.startswith("/") and not self._log.is_delivered_path(path)
+        if path.startswith("/"):
+            return False
+        # A directory about to be made is one too: `build/` in the ignore rules matches no file.
+        return not self._log.is_delivered_path(path) or not self._log.may_hold_delivered(path)
 
     def _protected(self, path: str) -> Refusal | None:
         """What protects the target itself, its head and the end of its links seen (spec 2.4)."""
@@ -175,10 +192,9 @@ class Terminal:
             return Refusal(found.code.value, "terminal", path, found.text, found.remedy)
         return self._gate.judge_target(found, path, "terminal")
 
-    def _consented(self, command: str, assessment: Assessment, cwd: Path, request: ToolRequest) -> str | Refusal:
+    def _consented(self, command: str, assessment: Assessment, request: ToolRequest) -> str | Refusal:
         """The command to run once the operator agrees; the same one where nothing needs asking."""
-        reads = assessment.command_class is CommandClass.READ_ONLY
-        needs = [Capability.WORKSPACE_WRITE] if self._rules.may_write and not reads else []
+        needs = [] if _only_reads(assessment) else [Capability.WORKSPACE_WRITE]
         if assessment.network:
             needs.append(Capability.NETWORK)
         if not self._consent.needed(*needs) or self._consent.covers(assessment):
@@ -258,11 +274,18 @@ class Terminal:
 
     def _notes(self, outcome: RunOutcome, assessment: Assessment, network: Network) -> list[str]:
         notes = list(outcome.notes)
+        if _RENAME_FAILED in outcome.output and outcome.exit_code:
+            notes.append(_RENAME_NOTE)
         if outcome.left_running:
             notes.append(f"stopped at the end of the call: {', '.join(outcome.left_running)}")
         if network is not Network.NONE and outcome.network is Network.NONE and assessment.network:
             notes.append("the network could not be attached: install passt or slirp4netns")
         return notes
+
+    def _may_keep(self, assessment: Assessment) -> bool:
+        """Whether what the command wrote may stay: not where it ran unasked because it was to write nothing."""
+        unasked = _only_reads(assessment) and self._consent.needed(Capability.WORKSPACE_WRITE)
+        return self._rules.may_write and not unasked
 
     def _making(self, assessment: Assessment) -> Making:
         """What the command may write by its nature (spec 2.3, 2.4)."""
@@ -311,6 +334,11 @@ class Terminal:
     def _shown(self, path: Path) -> str:
         relative = self._relative(path)
         return f"/workspace/{relative}" if relative and not relative.startswith("/") else relative or "/workspace"
+
+
+def _only_reads(assessment: Assessment) -> bool:
+    """Whether everything the command does was read, and none of it writes to the workspace."""
+    return assessment.command_class in (CommandClass.READ_ONLY, CommandClass.SHELL_COMPLEX)
 
 
 def _programs(assessment: Assessment) -> tuple[str, ...]:

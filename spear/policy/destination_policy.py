@@ -240,7 +240,7 @@ class DestinationJudge:
         if destination.kind is WriteKind.MKDIR and scope.contains_target(shown):
             return DestinationVerdict(destination, shown, f"{shown} holds what is in scope", in_workspace=True)
         return self._refused(
-            destination, shown or ".", DestinationCode.SCOPE,
+            destination, shown or ".", decision.rule.value,
             f"{_does(destination)} it and {decision.reason}",
             f"change {scope.describe()}, with patch or write_file, or say which further file the request needs",
         )  # fmt: skip
