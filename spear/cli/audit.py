@@ -12,7 +12,7 @@ from typing import Any
 from spear.cli.display.filtering import clean, one_line
 from spear.cli.settings import load
 from spear.errors import UsageError
-from spear.state.audit import read, tail_records, verify
+from spear.state.audit import heads_of, read, tail_records, verify
 from spear.state.directory import StateDirectory
 from spear.state.export import ExportForm, export
 from spear.state.intoto import last_judged_turn, statement
@@ -56,8 +56,8 @@ def _verify(parsed: argparse.Namespace, state: StateDirectory, store: SessionSto
     sound = True
     for session in wanted:
         path = state.events(session)
-        if not path.exists():
-            continue
+        if not path.exists() and not heads_of(path).exists():
+            continue  # a session that never began to write
         report = verify(path)
         sound = sound and report.ok
         if parsed.json:

@@ -34,6 +34,11 @@ class Confinement:
             raise RuntimeError("the confinement probe ended without an answer")
         return self._result
 
+    def finish(self) -> None:
+        """Wait for a probe that is under way: what it made for itself is removed by it."""
+        if self._thread is not None:
+            self._thread.join()
+
     def _run(self) -> None:
         try:
             self._result = self._probe()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spear.events.names import Mode
 from spear.events.stream import Sink
@@ -24,6 +24,7 @@ from spear.host.touch import Touch
 from spear.host.validation import ProjectValidation, declared_checks, declared_commands
 from spear.policy.modes import grants
 from spear.policy.refusal_breaker import RefusalBreaker
+from spear.policy.write_scope import WriteScope
 from spear.workspace.delivered import DeliveredSource
 
 
@@ -73,12 +74,19 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     log = ChangeLog(session.roots, delivered, session.checkpoints, recorder, rules.created, parts.emit, asked.turn)
     consent = Consent(granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
-    terminal = Terminal(
-        session, rules, gate, consent, log, recorder, Keeper(session, gate, log),
-        HostCommands(parts.handlers), lambda: facts_of(primary, declared), parts.emit, asked.turn, parts.cancelled,
-    )  # fmt: skip
+
+    def terminal_under(rules: TurnRules, gate: PathGate) -> Terminal:
+        return Terminal(
+            session, rules, gate, consent, log, recorder, Keeper(session, gate, log),
+            HostCommands(parts.handlers), lambda: facts_of(primary, declared), parts.emit, asked.turn, parts.cancelled,
+        )  # fmt: skip
+
+    terminal = terminal_under(rules, gate)
+    # What the project's own commands change is no edit of the model's: it is noticed and opens an epoch (spec 3.5).
+    wide = replace(rules, scope=WriteScope(workspace_wide=True))
     validation = ProjectValidation(
-        primary, declared_commands(session.project), terminal, recorder, parts.emit, asked.turn,
+        primary, declared_commands(session.project),
+        terminal_under(wide, PathGate(session.roots, wide, session.state.root)), recorder, parts.emit, asked.turn,
         session.options.validation_timeout_s, parts.cancelled,
     )  # fmt: skip
     if rules.may_write:

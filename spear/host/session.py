@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,3 +69,11 @@ class HostSession:
     project: Project | None = None
     next_seq: int = 1
     next_capture: int = 1
+
+    def close(self) -> None:
+        """End what lasts for the session: processes, private directories, descriptors."""
+        self.confinement.finish()
+        self.runner.close()
+        shutil.rmtree(self.scratch.parent, ignore_errors=True)
+        self.evidence.close()
+        self.actions.close()
