@@ -25,9 +25,10 @@ class ArgumentProblem:
 
 
 def decoded(text: str) -> dict[str, Any] | ArgumentProblem:
-    """Exactly one JSON object: no key twice, no NaN, nothing after it."""
+    """Exactly one JSON object: no key twice, no number or text that JSON cannot carry, nothing after it."""
     try:
         found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # a lone surrogate, 1e999: not to be sent on
     except (ValueError, RecursionError) as error:
         return ArgumentProblem(f"the arguments are not one JSON object: {one_line(str(error), _REASON_LIMIT)}")
     if not isinstance(found, dict):

@@ -30,6 +30,7 @@ from spear.events.names import EventName
 from spear.events.stream import Event, Live, LiveKind, Sink
 from spear.policy.modes import Capability as ModeCapability
 from spear.policy.modes import Grants
+from spear.state.redaction import Redactor
 
 TOOL = "terminal"
 _AUDITED_ARGUMENTS = 2000
@@ -46,7 +47,10 @@ class GatewayTurn:
 
 
 class CapabilityGateway:
-    """One turn's way to the providers of a session. Emits the `capability_*` events; starts nothing until asked."""
+    """One turn's way to the providers of a session. Emits the `capability_*` events; starts nothing until asked.
+
+    `redactor` takes the host's own secrets out of what a provider, which may have been given them, hands back.
+    """
 
     def __init__(
         self,
@@ -55,12 +59,14 @@ class CapabilityGateway:
         confirm: ConfirmCapability,
         emit: Sink,
         cancelled: Callable[[], bool] = lambda: False,
+        redactor: Redactor | None = None,
     ) -> None:
         self._providers = providers
         self._turn = turn
         self._confirm = confirm
         self._emit = emit
         self._cancelled = cancelled
+        self._redactor = redactor or Redactor()
         admitted, withheld = providers.registry.applicable(turn.place)
         offline = turn.grants.requires(ModeCapability.NETWORK) is None
         self._entries = tuple(entry for entry in admitted if not (entry.remote and offline))
@@ -276,14 +282,14 @@ class CapabilityGateway:
             {
                 "capability": capability.id,
                 "kind": capability.kind,
-                "arguments": json.dumps(arguments, ensure_ascii=False)[:_AUDITED_ARGUMENTS],
+                "arguments": json.dumps(arguments)[:_AUDITED_ARGUMENTS],
                 "outcome": outcome,
                 "duration_s": round(time.monotonic() - started, 3),
             },
         )
         if isinstance(result, Failure):
             return self._failed(capability, result)
-        text = framed(capability.id, result_text(result))
+        text = framed(capability.id, self._redactor.own(result_text(result)))
         return Answer(text) if outcome == "ok" else Answer(text, AnswerOutcome.FAILED, "tool_error")
 
     def _failed(self, capability: Capability, failure: Failure) -> Answer:

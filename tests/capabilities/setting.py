@@ -16,6 +16,7 @@ from spear.capabilities.registry import Place, ProviderEntry, Registry, Task
 from spear.events.names import Mode
 from spear.events.stream import Event
 from spear.policy.modes import grants
+from spear.state.redaction import Redactor
 
 SERVER = Path(__file__).with_name("fixture_server.py")
 RAW = Path(__file__).with_name("raw_server.py")
@@ -57,7 +58,13 @@ class Setting:
 
     def __post_init__(self):
         self.log = self.place / "fixture.log"
-        environ = {**os.environ, "FIXTURE_LOG": str(self.log), "SHOULD_NOT_LEAK": "leaked-value"}
+        environ = {
+            **os.environ,
+            "FIXTURE_LOG": str(self.log),
+            "SHOULD_NOT_LEAK": "leaked-value",
+            "TRACKER_TOKEN": "tok-5e21f0",
+        }
+        self.redactor = Redactor.of_environment(environ)
         self.providers = CapabilityProviders(Registry(tuple(self.entries)), environ, self.place / "logs")
 
     def gateway(
@@ -72,7 +79,7 @@ class Setting:
     ):
         granted = grants(mode, read_only=read_only, no_network=no_network)
         turn = GatewayTurn(number, Place(self.place, None, task), granted)
-        return CapabilityGateway(self.providers, turn, self._confirm, self.items.append, cancelled)
+        return CapabilityGateway(self.providers, turn, self._confirm, self.items.append, cancelled, self.redactor)
 
     def _confirm(self, question):
         self.questions.append(question)

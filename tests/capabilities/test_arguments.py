@@ -31,7 +31,19 @@ def test_every_object_is_decoded_as_written(value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "null", "[]", '"{}"', "{} {}", '{"a": NaN}', '{"a": 1, "a": 2}', '{"a": {"b": 1, "b": 2}}', "{" * 99_999],
+    [
+        "",
+        "null",
+        "[]",
+        '"{}"',
+        "{} {}",
+        '{"a": 1e999}',
+        '{"a": "\\ud800"}',
+        '{"a": NaN}',
+        '{"a": 1, "a": 2}',
+        '{"a": {"b": 1, "b": 2}}',
+        "{" * 99_999,
+    ],
 )
 def test_anything_else_is_a_problem(text):
     assert isinstance(decoded(text), ArgumentProblem)
