@@ -19,6 +19,7 @@ from spear.agent.outcome import Budget
 from spear.cli.backend import backend_settings, environment_key
 from spear.cli.late_host import LateHost
 from spear.cli.settings import Loaded
+from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
 from spear.cli.workspace import Workspace, open_workspace
 from spear.control.classification import Classification
 from spear.control.controller import FinishedTurn, TaskController
@@ -37,6 +38,7 @@ from spear.state.sessions import Session, SessionStore
 from spear.workspace.roots import Roots
 
 if TYPE_CHECKING:
+    from spear.context.context_selection import Selection
     from spear.host.consent import Approvals
     from spear.host.opening import TurnRequest
     from spear.host.session import HostSession
@@ -79,6 +81,7 @@ class Application:
         self._approvals: Approvals | None = None
         self._host: HostSession | None = None
         self._building = threading.RLock()
+        self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
         self._backend: ModelBackend | None = None
         self._open_session(invocation.resume)
 
@@ -204,8 +207,15 @@ class Application:
                 "targets": list(confined.targets),
                 "exclusions": list(confined.exclusions),
             },
-            "context": [{"section": index, "text": text} for index, text in enumerate(self.workspace.sections())],
+            "context": self.selection(scope, request).record(),
         }
+
+    def selection(self, scope: Classification, request: str) -> Selection:
+        """What a turn of this classification would be shown. Nothing is audited."""
+        asked = TurnAsk(
+            self.turn_number + 1, scope, request, self.mode, self.settings.ctx, nobody, lambda _: None, lambda: False
+        )
+        return self.context.open(asked).select()
 
     # --- undo -------------------------------------------------------------------------------------------------------
 
@@ -241,10 +251,13 @@ class Application:
         settings = self.settings
         emit = fan_out(self._record, sink)
         late = LateHost()
+        turn = self.turn_number
 
-        def open_host(scope: Classification, turn: int) -> TurnHost:
-            late.opening = lambda: self._open_turn(scope, turn, confirm, emit, command_cancelled or cancelled)
-            return cast(TurnHost, late)
+        def sections(scope: Classification, request: str) -> tuple[str, ...]:
+            asked = TurnAsk(turn, scope, request, self.mode, window, confirm, emit, cancelled)
+            context = self.context.open(asked)
+            late.opening = lambda: self._open_turn(asked, context, command_cancelled or cancelled)
+            return context.sections()
 
         context = AgentContext(
             session=self.session,
@@ -258,24 +271,25 @@ class Application:
                 context_window=window,
                 response_tokens=settings.response_max_tokens,
             ),
-            open_host=open_host,
+            open_host=lambda _scope, _turn: cast(TurnHost, late),
             emit=emit,
             conversation=self.conversation,
-            sections=lambda _: self.workspace.sections(),
+            sections=sections,
             validation=settings.validation,
             cancelled=cancelled,
         )
         return TaskController(context)
 
-    def _open_turn(
-        self, scope: Classification, turn: int, confirm: Confirm, emit: Sink, cancelled: Callable[[], bool]
-    ) -> TurnHost:
+    def _open_turn(self, asked: TurnAsk, context: TurnContext, cancelled: Callable[[], bool]) -> TurnHost:
         """Everything the rest of the turn needs: loaded, built and opened. Runs while the model answers."""
         import_module("spear.control.conclusion")
         from spear.host.opening import TurnParts, open_turn
 
         self.host.confinement.start()
-        return open_turn(self.host, self._asked(scope, turn), TurnParts(confirm, emit, self.approvals, cancelled))
+        parts = TurnParts(
+            asked.confirm, asked.emit, self.approvals, cancelled, context.handlers(), rules_of=context.on_touch
+        )
+        return open_turn(self.host, self._asked(asked.scope, asked.number), parts)
 
     def _asked(self, scope: Classification, turn: int) -> TurnRequest:
         from spear.host.opening import TurnRequest
@@ -314,6 +328,7 @@ class Application:
         with self._building:
             if self._host is not None:
                 self._host.close()
+        self.context.close()
         self.audit.close()
         self.presence.close()
         if self._backend is not None:

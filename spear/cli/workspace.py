@@ -15,23 +15,13 @@ from spear.workspace.roots import Roots
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What a session knows of where it works."""
+    """What a session knows of where it works. `registered` is the entry of this machine's registry, `project` that or
+    what the tree declares itself and the operator trusts."""
 
     roots: Roots
     project: Project | None
+    registered: Project | None = None
     notices: tuple[str, ...] = ()
-
-    def sections(self) -> tuple[str, ...]:
-        """The parts of the system message about the workspace: short, byte-stable."""
-        lines = [f"Workspace: /workspace (paths are relative to it), project {self.roots.primary.name}."]
-        if self.roots.others:
-            lines.append("Other roots: " + ", ".join(f"/workspaces/{name}" for name in self.roots.others) + ".")
-        declared = self.project.declared if self.project else None
-        for label, name in (("Build", "build_commands"), ("Test", "test_commands"), ("Lint", "lint_commands")):
-            commands = getattr(declared, name, ()) if declared else ()
-            if commands:
-                lines.append(f"{label}: " + "; ".join(commands))
-        return ("\n".join(lines),)
 
 
 def open_workspace(settings: Settings, cwd: Path) -> Workspace:
@@ -39,16 +29,26 @@ def open_workspace(settings: Settings, cwd: Path) -> Workspace:
     try:
         primary = cwd.resolve(strict=True)
     except OSError as error:
-        raise WorkspaceError(f"the launch directory {cwd} cannot be used: {error.strerror}", hint="cd to an existing directory") from error
+        raise WorkspaceError(
+            f"the launch directory {cwd} cannot be used: {error.strerror}", hint="cd to an existing directory"
+        ) from error
     home = Path.home()
     if primary in (Path("/"), home):
-        raise WorkspaceError(f"{primary} is not a workspace: everything in it would be within reach", hint="cd to a project directory")
+        raise WorkspaceError(
+            f"{primary} is not a workspace: everything in it would be within reach", hint="cd to a project directory"
+        )
     registry: Registry = load_registry(settings.projects_file, settings.corpus_root)
-    project, trust = _declared(registry.detect(primary), primary, settings)
-    registered = registry.projects.values() if not settings.single_root else ()
-    others = {each.name: each.root for each in registered if each is not project}
+    registered = registry.detect(primary)
+    project, trust = _declared(registered, primary, settings)
+    known = registry.projects.values() if not settings.single_root else ()
+    others = {each.name: each.root for each in known if each is not project}
     roots, notices = Roots.of(primary, others, allow_absolute=settings.allow_absolute_paths)
-    return Workspace(roots, project, (*(problem.line() for problem in registry.problems), *registry.notices, *notices, *trust))
+    return Workspace(
+        roots,
+        project,
+        registered,
+        (*(problem.line() for problem in registry.problems), *registry.notices, *notices, *trust),
+    )
 
 
 def _declared(project: Project | None, primary: Path, settings: Settings) -> tuple[Project | None, tuple[str, ...]]:

@@ -85,7 +85,7 @@ class AgentContext:
     open_host: OpenHost
     emit: Sink
     conversation: tuple[Message, ...] = ()
-    sections: Callable[[Classification], tuple[str, ...]] = lambda _: ()
+    sections: Callable[[Classification, str], tuple[str, ...]] = lambda _scope, _request: ()
     validation: str = "auto"
     cancelled: Callable[[], bool] = lambda: False
     standard_engaged: bool = False

@@ -49,7 +49,9 @@ def turn_result(
             "reasons": [Reason(code=r.code.value, text=r.text) for r in report.reasons],
             "stop": StopReport(reason=Stop(outcome.stop), detail=outcome.detail),
             "epoch": host.ledger().epoch,
-            "changed_files": [ChangedFile.model_validate({"path": p, "change": k}) for p, k in host.ledger().net_changes()],
+            "changed_files": [
+                ChangedFile.model_validate({"path": p, "change": k}) for p, k in host.ledger().net_changes()
+            ],
             "commands": host.commands(),
             "checks": list(report.checks),
             "validation": [_validation(v) for v in validation],

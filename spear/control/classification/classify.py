@@ -84,7 +84,28 @@ _GENERIC = re.compile(
 )
 _ELSE = re.compile(r"\b(?:else|other|more|besides|d'autre|autre)\b")
 _BROAD = frozenset(
-    ["change", "modify", "edit", "touch", "alter", "write", "apply", "fix", "update", "implement", "save", "make", "create", "nothing", "modifie", "change", "touche", "ecris", "applique", "corrige"]
+    [
+        "change",
+        "modify",
+        "edit",
+        "touch",
+        "alter",
+        "write",
+        "apply",
+        "fix",
+        "update",
+        "implement",
+        "save",
+        "make",
+        "create",
+        "nothing",
+        "modifie",
+        "change",
+        "touche",
+        "ecris",
+        "applique",
+        "corrige",
+    ]
 )
 _EXCLUDABLE = re.compile(r"\b(headers?|tests?|docs?|documentation|entetes?|en-tetes?)\b")
 
@@ -281,7 +302,43 @@ def _is_greeting(folded: str) -> bool:
 
 
 _SMALL_TALK = frozenset(
-    ["you", "very", "much", "a", "lot", "so", "for", "that's", "that", "it's", "is", "was", "the", "all", "there", "again", "everyone", "team", "work", "job", "well", "done", "help", "beaucoup", "bien", "c'est", "tout", "à", "a", "pour", "tres", "ca", "va", "vous", "toi"]
+    [
+        "you",
+        "very",
+        "much",
+        "a",
+        "lot",
+        "so",
+        "for",
+        "that's",
+        "that",
+        "it's",
+        "is",
+        "was",
+        "the",
+        "all",
+        "there",
+        "again",
+        "everyone",
+        "team",
+        "work",
+        "job",
+        "well",
+        "done",
+        "help",
+        "beaucoup",
+        "bien",
+        "c'est",
+        "tout",
+        "à",
+        "a",
+        "pour",
+        "tres",
+        "ca",
+        "va",
+        "vous",
+        "toi",
+    ]
 )
 
 
@@ -291,7 +348,30 @@ def _is_go_ahead(folded: str) -> bool:
 
 
 _ASSENT = frozenset(
-    ["ahead", "on", "please", "it", "that", "with", "this", "now", "both", "them", "all", "the", "plan", "both", "s'il", "te", "plait", "ca", "le", "les", "avec", "cela"]
+    [
+        "ahead",
+        "on",
+        "please",
+        "it",
+        "that",
+        "with",
+        "this",
+        "now",
+        "both",
+        "them",
+        "all",
+        "the",
+        "plan",
+        "both",
+        "s'il",
+        "te",
+        "plait",
+        "ca",
+        "le",
+        "les",
+        "avec",
+        "cela",
+    ]
 )
 
 
