@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -75,9 +77,13 @@ def test_a_schema_that_cannot_be_used_is_a_problem_of_the_declaration(schema):
     assert problem.declared
 
 
-def test_nothing_is_fetched_for_a_reference(tmp_path):
-    named = tmp_path / "schema.json"
-    named.write_text("{}")
-    problem = checked({"n": 1}, {"properties": {"n": {"$ref": named.as_uri()}}})
+def test_nothing_is_fetched_for_a_reference():
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/schema.json"
+        checking = pool.submit(checked, {"n": 1}, {"properties": {"n": {"$ref": address}}})
+        listener.settimeout(1)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+        problem = checking.result(5)
     assert problem is not None
     assert problem.declared
