@@ -1,0 +1,127 @@
+"""Everyday commands, none of which may be refused, and each of which must say what it says unconfined.
+
+Every kind of refusal has its near miss here: a quoted `>`, a name that only looks like a writer, a write to scratch.
+"""
+
+from __future__ import annotations
+
+LOOKING = (
+    "ls",
+    "ls -la src | awk '{ print $NF }'",
+    "cat src/a.c",
+    "grep -n 'a > b' src/a.c || true",
+    "grep -rn twice src | sort",
+    "grep -c '>>' README.md || echo none",
+    "sed -n '1,3p' src/b.c",
+    "sed 's/>/</g; s/int/long/' src/b.c | head -3",
+    "sed -e 's/w/e/' data/words.txt",
+    "awk 'NR > 1 { print $1 }' data/words.txt",
+    "awk '$1 > \"b\"' data/words.txt",
+    "awk -F: '{ n += NF } END { print n }' data/words.txt",
+    "sort data/words.txt | uniq -c | sort -rn",
+    "find . -name '*.c' -not -path './.git/*' | sort",
+    "find src -type f -exec wc -l {} + | sort",
+    "find . -path ./.git -prune -o -type f -print | sort | head -5",
+    "head -2 data/words.txt; tail -1 data/words.txt",
+    "wc -l src/*.c",
+    "cut -c1-3 data/words.txt | paste -sd,",
+    "tr a-z A-Z < data/words.txt",
+    "diff src/a.c src/b.c || true",
+    "diff <(sort data/words.txt) data/words.txt || true",
+    "cmp src/a.c src/a.c.back || true",
+    "xargs -n1 echo < data/words.txt",
+    "printf '%s\\n' src/*.c | xargs -n1 basename",
+    "stat -c '%s %n' README.md",
+    "file README.md 2>/dev/null || echo README.md",
+    "[ 1 -lt 2 ] && echo yes",
+    "[[ b > a ]] && echo later",
+    "echo $(( 5 > 3 ? 1 : 0 ))",
+    "echo 'rm -rf / > x'",
+    'echo "use tee src/b.c or sed -i"',
+    "# rm -rf src\nls docs",
+    'for f in src/*.c; do echo "$f"; done',
+    'while read -r word; do echo "<$word>"; done < data/words.txt',
+    "if grep -q twice src/b.c; then echo found; else echo missing; fi",
+    "case \"a>b\" in *'>'*) echo gt;; esac",
+    "cd src && ls && cd .. && ls docs",
+    "(cd data && cat words.txt)",
+    "pushd src >/dev/null && ls && popd >/dev/null",
+    'f() { echo "$1" 1>&2; }; f warn',
+    "ls nowhere 2>&1 | wc -l",
+    "ls nowhere 2>/dev/null; echo $?",
+    "python3 -c 'print(1 > 0)'",
+    "python3 - <<'P'\ndef f(x) -> int:\n    return 1 if x > 0 else 2\nprint(f(3))\nP",
+    "python3 -c \"print(open('README.md').read())\"",
+    "perl -ne 'print if $. > 1' data/words.txt",
+    "node -e \"console.log(require('fs').readFileSync('README.md', 'utf8').length)\"",
+    "bash -n tools/gen.sh && sh tools/gen.sh",
+    "timeout 5 cat README.md",
+    "env LC_ALL=C sort data/words.txt",
+    "time -p true 2>/dev/null; echo done",
+    "cat README.md | tee /dev/null",
+    "echo one | tee /dev/stderr 2>/dev/null",
+    "true & wait; echo waited",
+    "seq 3 | while read -r n; do echo $((n * 2)); done",
+    "set -euo pipefail; cat README.md | head -1",
+    "jq -n '1 > 0' 2>/dev/null || echo no-jq",
+    "base64 README.md | base64 -d",
+    "sha256sum README.md",
+    "nm --version | head -1; cc --version | head -1",
+)
+
+SCRATCH = (
+    "sort data/words.txt > $TMPDIR/out && cat $TMPDIR/out",
+    "mkdir -p $TMPDIR/w && cp src/*.c src/*.h $TMPDIR/w && cc -c $TMPDIR/w/b.c -I$TMPDIR/w -o $TMPDIR/b.o && echo built",
+    "cp -r . $TMPDIR/copy && make -s -C $TMPDIR/copy && $TMPDIR/copy/build/app && echo ran",
+    "cc -fsyntax-only -Isrc src/b.c && echo fine",
+    't=$(mktemp) && echo x > "$t" && cat "$t" && rm "$t"',
+    "cat > $TMPDIR/p.py <<'P'\nprint(6 * 7)\nP\npython3 $TMPDIR/p.py",
+    "tar -cf - src | tar -tf - | sort",
+    "git diff > $TMPDIR/d.patch; wc -c < $TMPDIR/d.patch",
+    "sed 's/int/long/' src/b.c > $TMPDIR/b.c; diff src/b.c $TMPDIR/b.c || true",
+    "cat data/words.txt | tee $TMPDIR/t | wc -l",
+    "ln -s README.md $TMPDIR/link && readlink $TMPDIR/link",
+)
+
+GIT = (
+    "git status --short",
+    "git log --oneline > /dev/null && echo logged",
+    "git log --format='%s > %an' -1",
+    "git diff --stat HEAD",
+    "git show --stat --format=%s HEAD",
+    "git blame -s src/b.c | head -2",
+    "git ls-files",
+    "git branch --show-current | wc -l",
+    "git grep -n twice -- src",
+    "git rev-parse --is-inside-work-tree",
+    "git config --get core.bare",
+    "git -C src log --format=%s -1",
+    "git stash list",
+    "git cat-file -p HEAD:README.md",
+    "git diff --no-index README.md data/words.txt || true",
+)
+
+BUILDING = (
+    "make -s && ./build/app && echo passed",
+    "make -s test && make -s clean && ls build",
+    "make -n all",
+    "mkdir -p build/deep && ls build",
+    "cc -Isrc src/a.c src/b.c -o build/again && ./build/again; echo $?",
+    "cmake -E echo hello",
+)
+
+IN_SCOPE = (
+    "sed -i 's/42/43/' src/a.c && grep -c 43 src/a.c",
+    "cat > src/a.c <<'EOF'\nint main(void) { return 1 > 2; }\nEOF\ncat src/a.c",
+    "printf '%s\\n' '/* end */' >> src/a.c; tail -1 src/a.c",
+    "cp src/a.c $TMPDIR/a && mv $TMPDIR/a src/a.c && ls src/a.c",
+    "python3 -c \"p = 'src/a.c'; s = open(p).read(); open(p, 'w').write(s + '//\\n')\"; tail -1 src/a.c",
+    "cd src && sed -i 's/twice/thrice/' a.c && grep -c thrice a.c",
+    "perl -pi -e 's/return/  return/' src/a.c; grep -c '  return' src/a.c",
+    "patch -s -p0 <<'P'\n--- src/a.c\n+++ src/a.c\n@@ -1 +1 @@\n-#include \"a.h\"\n+#include <a.h>\nP\nhead -1 src/a.c",
+    "git diff --quiet src/a.c; sed -i 1d src/a.c; git diff --stat src/a.c; git checkout -q -- src/a.c",
+    "echo '/* note */' | tee -a src/a.h src/a.c && tail -1 src/a.h",
+)
+
+READ_ONLY = (*LOOKING, *SCRATCH, *GIT, *BUILDING)
+CONFINED = (*READ_ONLY, *IN_SCOPE)
