@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program: 0 when the index is up to date, 2 when the corpus or the command line is wrong, 130 when
     interrupted (the next run goes on from there)."""
     try:
-        return run(_parser().parse_args(arguments), os.environ, Path.cwd())
+        status = run(_parser().parse_args(arguments), os.environ, Path.cwd())
+        sys.stdout.flush()
+        return status
     except SpearError as error:
         _say(str(error))
         return error.exit_status

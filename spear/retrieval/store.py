@@ -36,7 +36,10 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
     if not path.exists():
         return None
     with failures(path):
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_MS / 1000)
+        # Used by one thread at a time, not always the one that opened it: what reads ahead does so in its own.
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_MS / 1000, check_same_thread=False
+        )
         try:
             version = _version(connection)
             if version is None or version < SCHEMA:

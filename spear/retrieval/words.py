@@ -80,8 +80,8 @@ class Query:
             for term in (word, *parts(word)):
                 terms.setdefault(term.lower())
         telling = [term for term in terms if term not in _FILLING] or list(terms)
-        words = _NAME.findall(text)
-        names = (word for word in words if "_" in word.strip("_") or parts(word) or len(words) == 1)
+        spelled = _NAME.findall(text)
+        names = (word for word in spelled if "_" in word.strip("_") or parts(word) or len(spelled) == 1)
         return cls(text, tuple(telling[:_TERMS]), phrases, frozenset(name.lower() for name in names))
 
     @property

@@ -121,6 +121,8 @@ def _name(node: Node) -> str:
     """The name a definition gives: its own field, the innermost declarator, the type an implementation is for."""
     here: Node = node
     for _ in range(_DEEPEST):
+        if here.type == "qualified_identifier":
+            return _words(here)
         named = here.child_by_field_name("name") or here.child_by_field_name("left")
         if named is None and here.type == "impl_item":
             named = here.child_by_field_name("type")

@@ -18,6 +18,7 @@ PASSAGE_CHARACTERS = 4_000
 
 _WHOLE_CONTAINER_LINES = 24
 _STRAY_LINES = 2
+_STRAY_WITH_BLANKS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,11 @@ class Lines:
 
 def cut(lines: Lines, definitions: Sequence[Definition]) -> tuple[Passage, ...]:
     """The passages of a text. Definitions may come from any parser, right or wrong: overlaps lose, nothing is lost."""
-    pieces = _pieces(1, lines.count, "", definitions)
+    pieces = _pieces(lines, 1, lines.count, "", definitions)
     return tuple(passage for piece in pieces for passage in _fitted(lines, piece))
 
 
-def _pieces(first: int, last: int, title: str, definitions: Sequence[Definition]) -> list[_Piece]:
+def _pieces(lines: Lines, first: int, last: int, title: str, definitions: Sequence[Definition]) -> list[_Piece]:
     """Lines `first` to `last` as pieces: the definitions, and what lies between them under the container's title."""
     found: list[_Piece] = []
     at = first
@@ -89,24 +90,28 @@ def _pieces(first: int, last: int, title: str, definitions: Sequence[Definition]
         if end < start:
             continue
         if start > at:
-            _add_between(found, _Piece(at, start - 1, title, between))
+            _add_between(lines, found, _Piece(at, start - 1, title, between))
         if definition.inner and end - start >= _WHOLE_CONTAINER_LINES:
-            found += _pieces(start, end, definition.title, definition.inner)
+            found += _pieces(lines, start, end, definition.title, definition.inner)
         else:
             found.append(_Piece(start, end, definition.title, DEFINITION_LINES))
         at = end + 1
     if at <= last:
-        _add_between(found, _Piece(at, last, title, between))
+        _add_between(lines, found, _Piece(at, last, title, between))
     return found
 
 
-def _add_between(found: list[_Piece], piece: _Piece) -> None:
+def _add_between(lines: Lines, found: list[_Piece], piece: _Piece) -> None:
     """A stray line or two (a closing brace, a separator) stays with what precedes it."""
-    if found and piece.last - piece.first < _STRAY_LINES:
+    if found and piece.last - piece.first < _STRAY_WITH_BLANKS and _full_lines(lines, piece) <= _STRAY_LINES:
         before = found.pop()
         found.append(_Piece(before.first, piece.last, before.title, before.limit))
     else:
         found.append(piece)
+
+
+def _full_lines(lines: Lines, piece: _Piece) -> int:
+    return sum(bool(line.strip()) for line in lines.slice(piece.first, piece.last).split("\n"))
 
 
 def _fitted(lines: Lines, piece: _Piece) -> Iterator[Passage]:
