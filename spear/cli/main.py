@@ -9,15 +9,15 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
 
 from spear import __version__
 from spear.errors import Interrupted, SpearError, UsageError
 
+TYPE_CHECKING = False  # as `typing` defines it, whose import takes a quarter of the time of `--version`
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
     from pathlib import Path
 
 PROGRAM = "spear-chat"
@@ -34,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if words in (["--help"], ["-h"]):
             return _help()
+        if len(words) == 2 and words[0] == "completion" and (text := _completion(words[1])):
+            print(text)
+            return 0
         from spear.cli.arguments import parse
         from spear.cli.subcommands import WIRED
 
@@ -95,6 +98,14 @@ def _help() -> int:
 
     print(help_page(WIRED))
     return 0
+
+
+def _completion(shell: str) -> str:
+    """The script of a shell, without argparse, for it is read at the start of every shell; "" for an unknown one."""
+    from spear.cli.completion import SHELLS, script
+    from spear.cli.subcommands import WIRED
+
+    return script(shell, WIRED) if shell in SHELLS else ""
 
 
 def _launch_directory() -> Path:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 from spear.cli.option import Command
 from spear.cli.subcommand_table import COMMANDS
 
+TYPE_CHECKING = False  # as `typing` defines it, without its import
 if TYPE_CHECKING:
     import argparse
 
@@ -31,6 +30,7 @@ WIRED: tuple[Command, ...] = tuple(command for command in COMMANDS if command.na
 
 def run_subcommand(parsed: argparse.Namespace) -> int:
     """Run a subcommand to its exit status."""
+    from importlib import import_module
     from pathlib import Path
 
     module = import_module(_MODULES[parsed.command])
