@@ -126,7 +126,7 @@ def _restore(app: ChatApplication, plan: UndoPlan, io: CommandIO, *, ask: bool) 
     if ask:
         forcible = any(conflict.target is not None for conflict in plan.conflicts)
         options = (_PUT_BACK, _LEAVE, *((_FORCE,) if forcible else ()))
-        count = len(plan.changes)
+        count = len(_files(plan))
         question = f"Put back {count} file{'' if count == 1 else 's'}?"
         answer = io.choose(question, options, body).value
         if answer not in ("yes", "force"):
@@ -139,9 +139,10 @@ def _restore(app: ChatApplication, plan: UndoPlan, io: CommandIO, *, ask: bool) 
 
 def plan_page(plan: UndoPlan, palette: Palette) -> str:
     """What putting back would do, one line a path."""
-    rows = [f"  {_verb(change):<9} {clean(change.path)}" for change in plan.changes[:_SHOWN]]
-    if len(plan.changes) > _SHOWN:
-        rows.append(f"  … and {len(plan.changes) - _SHOWN} more")
+    files = _files(plan)
+    rows = [f"  {_verb(change):<9} {clean(change.path)}" for change in files[:_SHOWN]]
+    if len(files) > _SHOWN:
+        rows.append(f"  … and {len(files) - _SHOWN} more")
     rows += [
         palette.paint(Style.WARN, f"  left alone {clean(conflict.path)}: {clean(conflict.reason)}")
         for conflict in plan.conflicts[:_SHOWN]
@@ -149,6 +150,11 @@ def plan_page(plan: UndoPlan, palette: Palette) -> str:
     if plan.interrupted:
         rows.append(palette.paint(Style.WARN, "  that turn never finished: it was interrupted"))
     return "\n".join(rows)
+
+
+def _files(plan: UndoPlan) -> list[Restore]:
+    """What a person counts: files and links; directories come and go with them."""
+    return [c for c in plan.changes if NodeKind.DIRECTORY not in (c.now.kind, c.target.kind)]
 
 
 def report_page(report: UndoReport) -> str:

@@ -70,6 +70,7 @@ def status(app: ChatApplication) -> str:
         ("mode", app.mode.value),
         ("model", f"{app.model_label} at {app.backend_label}"),
         ("context", f"{app.context_window} tokens"),
+        ("sandbox", app.limits_label or "being looked at"),
         ("standard", app.standard_label or "none bound"),
         ("last turn", last),
     )

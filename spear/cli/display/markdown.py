@@ -28,7 +28,7 @@ class MarkdownRenderer:
         if self._palette.plain:
             return text.strip("\n")
         console = self._console(width)
-        console.print(self._markdown()(text, code_theme=self._theme, hyperlinks=False))
+        console.print(self._markdown()(text, code_theme=self._theme, hyperlinks=False), crop=False)
         lines = [_TRAILING.sub(r"\1", line) for line in console.file.getvalue().split("\n")]
         return "\n".join(lines).strip("\n")
 
@@ -48,7 +48,7 @@ class MarkdownRenderer:
 
 def _markdown_class() -> Any:
     """`rich.markdown.Markdown` with headings at the left and code as it would be copied."""
-    from rich.markdown import CodeBlock, Heading, Markdown
+    from rich.markdown import CodeBlock, Heading, Markdown, TableElement
     from rich.syntax import Syntax
     from rich.text import Text
 
@@ -63,10 +63,16 @@ def _markdown_class() -> Any:
             code = str(self.text).rstrip("\n")
             painted = Syntax("", self.lexer_name, theme=self.theme, background_color="default").highlight(code)
             painted.rstrip()
+            whole = options.max_width >= console.width  # within a list or a quotation a long line must be folded
             for line in painted.split("\n", allow_blank=True):
-                yield Text("  ", no_wrap=True, overflow="ignore", end="") + Text.assemble(
-                    line, no_wrap=True, overflow="ignore"
-                )
+                yield Text.assemble("  ", line, no_wrap=whole, overflow="ignore" if whole else "fold")
+
+    class FoldedTable(TableElement):
+        def __rich_console__(self, console: Any, options: Any) -> Any:
+            for table in super().__rich_console__(console, options):
+                for column in getattr(table, "columns", ()):
+                    column.overflow = "fold"
+                yield table
 
     class TerminalMarkdown(Markdown):
         elements: ClassVar[dict[str, Any]] = {
@@ -74,6 +80,7 @@ def _markdown_class() -> Any:
             "heading_open": LeftHeading,
             "fence": BareCode,
             "code_block": BareCode,
+            "table_open": FoldedTable,
         }
 
     return TerminalMarkdown

@@ -29,6 +29,7 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
         ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}; Shift+Tab)"),
         ("model", f"{app.model_label} at {app.backend_label}, {app.context_window:,} tokens".replace(",", " ")),
         ("standard", app.standard_label or "none bound"),
+        ("sandbox", app.limits_label or "being looked at: /status says"),
         ("session", f"{app.session} · /help lists commands, Ctrl+J makes a new line"),
     ]
     lines = [palette.paint(Style.TITLE, f"spear-chat {__version__}")]

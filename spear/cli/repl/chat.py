@@ -87,8 +87,7 @@ class Chat:
             return
         self.entry.take()
         driver = self.driver
-        steer: Callable[[str], bool] | None = getattr(driver.app, "steer", None) if driver is not None else None
-        if driver is not None and self.screen.view is not None and steer is not None and steer(text):
+        if driver is not None and self.screen.view is not None and driver.app.steer(text):
             self._print_request(driver, text)
             self.hint("handed to the turn at its next tool boundary")
         else:
@@ -175,7 +174,7 @@ class Chat:
             return
         app = self.driver.app
         app.set_mode(Mode.ASK if app.mode is Mode.SAFE else Mode.SAFE)
-        self.hint(f"mode {app.mode.value}, from the next call on" if self.busy else f"mode {app.mode.value}", 2.0)
+        self.hint(f"mode {app.mode.value}, from the next turn on" if self.busy else f"mode {app.mode.value}", 2.0)
 
     def expand(self) -> None:
         """Ctrl+O: all of the last output, printed; the end of it where it is very long."""

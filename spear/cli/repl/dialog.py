@@ -6,6 +6,7 @@ question feeds it keys only once it has been on the screen long enough to be rea
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,9 @@ from spear.cli.repl.ports import Answer, Option
 
 GUARD_SECONDS = 0.25
 """How long a question about an effect is on the screen, and the keyboard at rest, before its keys count."""
+
+WORD_SECONDS = 0.4
+"""Letters that follow each other faster are somebody writing, not somebody choosing."""
 
 DISMISSED = Answer("")
 
@@ -30,9 +34,14 @@ class Dialog:
     guarded: bool = True
     focused: int | None = None
     entering: bool = field(default=False)
+    _letter_at: float = field(default=float("-inf"))
 
-    def press(self, key: str) -> Answer | None:
-        """One key: a choice's letter, `left`, `right`, `enter`, `escape`. The answer once there is one."""
+    def press(self, key: str, now: float | None = None) -> Answer | None:
+        """One key: a choice's letter, `left`, `right`, `enter`, `escape`. The answer once there is one.
+
+        A letter that follows another one at writing speed focuses nothing: the last letter of a word written without
+        looking must not become an answer. `now` is monotonic seconds.
+        """
         match key:
             case "escape":
                 return DISMISSED
@@ -41,9 +50,7 @@ class Dialog:
             case "right" | "left":
                 self._move(1 if key == "right" else -1)
             case _:
-                for index, option in enumerate(self.options):
-                    if option.key == key.lower():
-                        self.focused = index
+                self._letter(key.lower(), time.monotonic() if now is None else now)
         return None
 
     def entered(self, text: str) -> Answer:
@@ -65,7 +72,7 @@ class Dialog:
         one_row = "  ".join(pieces)
         room = sum(len(option.label) + 8 for option in self.options)
         choices = one_row if room <= width else "\n".join(pieces)
-        hint = "Enter confirms, Esc dismisses" if self.focused is not None else "choose with a key"
+        hint = "Enter confirms, Esc dismisses" if self.focused is not None else "choose with a key, then Enter"
         return f"{palette.paint(Style.WARN, self.question)}\n{choices}\n{palette.paint(Style.MUTED, hint)}"
 
     def _accept(self) -> Answer | None:
@@ -76,6 +83,12 @@ class Dialog:
             self.entering = True
             return None
         return Answer(option.value)
+
+    def _letter(self, letter: str, now: float) -> None:
+        writing = now - self._letter_at < WORD_SECONDS
+        self._letter_at = now
+        keys = [option.key for option in self.options]
+        self.focused = keys.index(letter) if letter in keys and not writing else None
 
     def _move(self, step: int) -> None:
         if self.focused is None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
+from spear.cli.display.filtering import clean
 from spear.cli.display.palette import PLAIN
 from spear.cli.repl.banner import banner
 from spear.cli.repl.driver import Driver
@@ -24,7 +25,7 @@ def run_plain(opening: Opened) -> int:
     driver = opening.driver(screen)
     screen.show(banner(opening.app, PLAIN, _WIDE))
     driver.replay(opening.earlier)
-    opening.ready()
+    opening.ready(lambda text: screen.show(f"! {clean(text)}"))
     ended: list[int] = []
     with _ending(driver, ended), contextlib.suppress(_Ended):
         while not driver.finished:

@@ -141,6 +141,14 @@ class ChatApplication(Protocol):
     def standard_label(self) -> str: ...
     @property
     def context_window(self) -> int: ...
+    @property
+    def limits_label(self) -> str:
+        """How commands are confined and limited here; "" while that is not known yet."""
+        ...
+
+    def steer(self, text: str) -> bool:
+        """Hand `text` to the running turn at its next tool boundary; false when that is not possible."""
+        ...
 
     def set_mode(self, mode: Mode) -> None:
         """Change the mode; it holds from the next call on."""
@@ -185,11 +193,3 @@ class ChatApplication(Protocol):
     def sessions(self) -> tuple[SessionRow, ...]: ...
     def export(self, form: str) -> Path: ...
     def close(self) -> None: ...
-
-
-class Steerable(Protocol):
-    """An application that can be told something while a turn runs."""
-
-    def steer(self, text: str) -> bool:
-        """Hand `text` to the running turn at its next tool boundary; false when that is no longer possible."""
-        ...

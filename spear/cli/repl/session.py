@@ -38,6 +38,8 @@ class ChatSession:
         self._app = Application(invocation)
         self._window = self._app.settings.ctx
         self._model = self._app.settings.model
+        self._limits = ""
+        self._app.host.confinement.start()
 
     # --- what is shown ----------------------------------------------------------------------------------------------
 
@@ -113,14 +115,25 @@ class ChatSession:
         """The context window in tokens, the endpoint's own figure once it is known."""
         return self._window
 
+    @property
+    def limits_label(self) -> str:
+        """How commands are confined and limited here; "" while that is not known yet."""
+        return self._limits
+
     def redact(self, text: str) -> str:
         """`text` with secrets replaced."""
         return self._app.redactor.text(text)
 
-    def prepare(self) -> None:
-        """Behind the prompt: probe the sandbox, load the provider, ask the endpoint for its model and window."""
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Behind the prompt: probe the sandbox, load the provider, ask the endpoint for its model and window. `say`
+        prints what the operator must know before the first turn, from any thread."""
         app = self._app
-        app.host.confinement.start()
+
+        def probe() -> None:
+            found = app.host.confinement.result()
+            self._limits = f"bubblewrap, limits by {found.limits or 'nothing'}" if found.ok else "none"
+            if not found.ok:
+                say(f"commands cannot run here: {found.problem} — {found.remedy}")
 
         def ask() -> None:
             try:
@@ -129,7 +142,8 @@ class ChatSession:
             except (ModelFailure, SpearError, OSError):
                 return  # an endpoint that cannot be asked is said when a turn needs it
 
-        threading.Thread(target=ask, name="endpoint", daemon=True).start()
+        for work in (probe, ask):
+            threading.Thread(target=work, name=work.__name__, daemon=True).start()
 
     # --- work -------------------------------------------------------------------------------------------------------
 
@@ -150,6 +164,11 @@ class ChatSession:
         return self._app.run_turn(
             request, sink=sink, confirm=confirm, cancelled=cancelled, command_cancelled=command_cancelled
         )
+
+    def steer(self, text: str) -> bool:
+        """Hand `text` to the running turn, where the application can."""
+        steer: Callable[[str], bool] | None = getattr(self._app, "steer", None)
+        return steer is not None and steer(text)
 
     def run_tool(
         self, tool: str, arguments: Mapping[str, Any], *, sink: Sink, confirm: Confirm, cancelled: Callable[[], bool]
@@ -253,7 +272,7 @@ class ChatSession:
         self._app = Application(replace(self._invocation, resume=resume))
         self._app.approvals = approvals
         self._app.set_mode(mode)
-        self.prepare()
+        self._app.host.confinement.start()
 
 
 def _seconds(stamp: str) -> float:

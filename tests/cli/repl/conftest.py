@@ -14,7 +14,7 @@ _HERE = Path(__file__).parent
 
 
 def _load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(f"repl_{name}", _HERE / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"repl_{Path(name).name}", (_HERE / f"{name}.py").resolve())
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -23,9 +23,22 @@ def _load(name: str) -> Any:
     return module
 
 
-terminal, stand_in = _load("terminal"), _load("stand_in")
+_terminal, _stand_in = _load("terminal"), _load("stand_in")
+import spear.cli.repl.composing  # noqa: E402
 import spear.cli.repl.live_chat  # noqa: E402 - loaded before the forks, so that each of them need not
 import spear.cli.repl.plain_chat  # noqa: E402, F401
+
+
+@pytest.fixture
+def terminal() -> Any:
+    """The module with the pseudo-terminal."""
+    return _terminal
+
+
+@pytest.fixture
+def scripted() -> Any:
+    """The module with the scripted model server."""
+    return _load("../../scripted_model")
 
 
 @pytest.fixture
@@ -52,7 +65,7 @@ def chat(workspace: Path, state: Path, tmp_path: Path) -> Iterator[Callable[...,
             **(env or {}),
         }  # fmt: skip
         arguments = [str(workspace), str(state), *flags]
-        opened.append(terminal.Terminal(lambda: stand_in.main(arguments), workspace, environment, size))
+        opened.append(_terminal.Terminal(lambda: _stand_in.main(arguments), workspace, environment, size))
         opened[-1].wait(r"session +s-0001")
         return opened[-1]
 

@@ -1,0 +1,170 @@
+"""The chat of `spear-chat` itself: the real application, sandbox and checkpoints, and a scripted model server."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from spear.cli.main import main
+
+FIX = ("patch", {"path": "app.py", "old_string": "return 1", "new_string": "return 2"})
+CHECK = ("terminal", {"command": "python3 -m unittest -q"})
+TEST = "import unittest, app\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(app.f(), 2)\n"
+
+
+@pytest.fixture
+def project(workspace):
+    (workspace / "app.py").write_text("def f():\n    return 1\n")
+    (workspace / "test_app.py").write_text(TEST)
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=t", "-c", "user.email=t@e.org", "commit", "-qm", "s"],
+    ):
+        subprocess.run(["git", *command], cwd=workspace, check=True)
+    return workspace
+
+
+@pytest.fixture
+def real(project, state, tmp_path, scripted, terminal):
+    """Opens `spear-chat` on the project, against a scripted server."""
+    opened = []
+
+    def start(script, *flags, server=None):
+        server = server or scripted.ModelServer(script)
+        if not server.thread.is_alive():
+            server.__enter__()
+        environment = {
+            "PATH": terminal.PATH, "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "xterm-256color",
+            "SPEAR_STATE_DIR": str(state), "OPENAI_API_KEY": "test-key", "SPEAR_MODEL_NAME": "scripted",
+        }  # fmt: skip
+        arguments = ["--api-base", server.base_url, *flags]
+        shown = terminal.Terminal(lambda: main(arguments), project, environment)
+        shown.server = server
+        opened.append((shown, server))
+        shown.wait(r"session +20")
+        return shown
+
+    yield start
+    for shown, server in opened:
+        shown.kill()
+        if server.thread.is_alive():
+            server.__exit__()
+
+
+def test_a_changing_turn_is_verified_undone_and_its_evidence_shown(real, project, scripted):
+    r = real([scripted.calls(FIX), scripted.calls(CHECK), scripted.text("f() returns 2. The tests pass.")], "--auto")
+    r.line("Fix f() in app.py and run the tests.")
+    r.wait(r"\bVERIFIED", 40)
+    shown = r.settle()
+    assert "UNVERIFIED" not in shown
+    assert re.search(r"Update app\.py \+1 −1", shown)
+    assert re.search(r"passed +python3 -m unittest -q", shown)
+    r.line("/diff")
+    r.wait(r"-    return 1\r?\n\+    return 2")
+    r.line("/verdict")
+    r.wait("record: ")
+    r.line("/undo")
+    r.wait("put back +app.py")
+    r.line("y")
+    r.wait(r"files? restored: .*app\.py")
+    assert "return 1" in (project / "app.py").read_text()
+    r.line("/quit")
+    assert r.end() == 0
+
+
+def test_an_edit_is_confirmed_with_its_diff_and_no_leaves_the_file(real, project, scripted):
+    r = real([scripted.calls(FIX), scripted.text("I left it.")], "--ask")
+    r.line("Fix f() in app.py.")
+    r.wait(r"\+    return 2")
+    r.settle(0.5)
+    r.keys("w\r")
+    r.wait("Why not")
+    r.keys("wrong file\r")
+    r.wait("I left it")
+    assert "return 1" in (project / "app.py").read_text()
+    assert "wrong file" in json.dumps(r.server.requests[-1]["messages"])
+
+
+def test_ctrl_c_ends_the_command_and_the_model_is_told(real, scripted):
+    r = real([scripted.calls(("terminal", {"command": "sleep 61"})), scripted.text("It was stopped.")], "--auto")
+    r.line("Wait in the shell")
+    r.wait("Terminal sleep 61")
+    r.settle(0.5)
+    r.keys("\x03")
+    r.wait("It was stopped", 30)
+    assert subprocess.run(["pgrep", "-f", "^sleep 61$"], capture_output=True, check=False).returncode == 1
+
+
+def test_tools_by_hand_go_through_the_host_and_are_audited_as_operator(real, project, state):
+    r = real([], "--safe")
+    r.line("!read app.py")
+    r.wait(r"2\|    return 1")
+    r.line("!run python3 -c \"open('made', 'w')\"")
+    r.wait("this turn is read-only", 30)
+    assert not (project / "made").exists()
+    r.line("/quit")
+    assert r.end() == 0
+    (log,) = state.glob("audit/sessions/*/events.jsonl")
+    called = [json.loads(line) for line in log.read_text().splitlines() if '"tool_called"' in line]
+    assert [event["data"]["by"] for event in called] == ["operator", "operator"]
+
+
+def test_a_session_is_resumed_with_its_last_turns_and_its_conversation(real, scripted):
+    server = scripted.ModelServer([scripted.text("The answer is zebra-1."), scripted.text("second")])
+    r = real(None, "--safe", server=server)
+    r.line("What does app.py do?")
+    r.wait("zebra-1")
+    r.settle()
+    r.line("/quit")
+    assert r.end() == 0
+    again = real(None, "--safe", "-c", server=server)
+    again.wait("zebra-1")
+    again.line("And now?")
+    again.wait("second")
+    assert "zebra-1" in json.dumps(server.requests[-1]["messages"])
+    again.line("/new")
+    again.wait("is stored: /resume")
+    again.line("/sessions")
+    again.wait("What does app.py do")
+
+
+def test_a_configuration_error_ends_the_chat_with_its_sentence(project, tmp_path, terminal):
+    (tmp_path / "config.toml").write_text("modle = 'x'\n")
+    environment = {
+        "PATH": terminal.PATH,
+        "HOME": str(tmp_path),
+        "TERM": "xterm",
+        "SPEAR_CONFIG": str(tmp_path / "config.toml"),
+    }
+    r = terminal.Terminal(lambda: main([]), project, environment)
+    assert r.end() == 2
+    assert "modle" in r.plain()
+
+
+def test_a_chat_without_a_terminal_is_a_usage_error():
+    done = subprocess.run(
+        [sys.executable, "-m", "spear.cli.main"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "-p" in done.stderr
+
+
+def test_the_prompt_needs_neither_providers_nor_rich_nor_the_application():
+    script = "import spear.cli.repl.main, spear.cli.repl.live_chat, sys; print(*sys.modules)"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert not loaded & {
+        "openai",
+        "anthropic",
+        "mcp",
+        "rich",
+        "pydantic",
+        "spear.cli.application",
+        "spear.control.controller",
+    }
