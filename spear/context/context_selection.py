@@ -62,13 +62,15 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One piece of material: kept (`text` is in the prompt, `tokens` estimated) or rejected (0 tokens)."""
+    """One piece of material: kept (`text` is in the prompt, `tokens` estimated) or rejected (0 tokens). Among pieces of
+    one kind the heavier is kept longer."""
 
     material: Material
     name: str
     reason: str
     tokens: int = 0
     text: str = ""
+    weight: int = 0
 
     def record(self) -> dict[str, Any]:
         """The JSON form of the audit and of `--explain`; the text stays out."""
@@ -143,7 +145,14 @@ def select(
         found.items.append(Item(Material.PROJECT, workspace.name, "the workspace of the turn", estimate(text), text))
     if Material.RULE in allowed:
         found.items.extend(
-            Item(Material.RULE, rule.name, f"holds for this turn ({rule.origin})", estimate(rule.text), rule.text)
+            Item(
+                Material.RULE,
+                rule.name,
+                f"holds for this turn ({rule.origin})",
+                estimate(rule.text),
+                rule.text,
+                rule.weight,
+            )
             for rule in book.kept
         )
         found.notices.extend(book.notices())
@@ -208,7 +217,7 @@ def _conflict(group: Sequence[Record]) -> Mapping[str, Any]:
 
 def _within(found: _Gathered, budget: int) -> list[Item]:
     """What fits, most important first; the packet and the workspace itself always do."""
-    ranked = sorted(found.items, key=lambda item: _DROPPED_LAST_TO_FIRST.index(item.material))
+    ranked = sorted(found.items, key=lambda item: (_DROPPED_LAST_TO_FIRST.index(item.material), -item.weight))
     spent = 0
     kept: set[int] = set()
     for item in ranked:

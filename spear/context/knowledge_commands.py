@@ -28,6 +28,7 @@ OPERATOR_COMMANDS = (
 )  # fmt: skip
 _STATES = {"proposed": State.PROPOSED, "active": State.ACTIVE, "stale": State.STALE, "revoked": State.REVOKED}
 _USAGE = 2
+_MOST_FOR_A_MODEL = 100
 
 
 class Role(StrEnum):
@@ -216,7 +217,10 @@ class KnowledgeCommands:
             records = [record for record in records if record.kind == kind]
         if "json" in said.flags:
             return Answer(_json([record.record() for record in records]))
-        lines = [record.line() for record in records] or ["nothing is recorded here"]
+        shown = records[-_MOST_FOR_A_MODEL:] if self._role is Role.MODEL else records
+        lines = [record.line() for record in shown] or ["nothing is recorded here"]
+        if len(shown) < len(records):
+            lines.append(f"and {len(records) - len(shown)} older ones: search TEXT finds them")
         for flag, state in _STATES.items():
             count = sum(1 for record in everything if record.state is state)
             if count and state not in wanted and "all" not in said.flags and state is not State.REVOKED:

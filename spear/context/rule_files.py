@@ -23,6 +23,8 @@ AGENT_FILES = ("AGENTS.md", "CLAUDE.md")
 TREE_RULES = ".spear/rules"
 DEFAULT_TASKS = frozenset({"implementation", "mixed"})
 _TASKS = frozenset({"implementation", "mixed", "normative", "general"})
+_OPERATORS_FIRST = 1 << 40
+_GREATEST_PRIORITY = 1_000_000
 _KEYS = ("scope", "tasks", "paths", "priority", "name", "description")
 
 
@@ -46,6 +48,11 @@ class Rule:
     paths: tuple[str, ...] = ()
     priority: int = 0
     subtree: str = ""
+
+    @property
+    def weight(self) -> int:
+        """How long the rule is kept when not all fit: the operator's before any of a tree, then by priority."""
+        return self.priority + (_OPERATORS_FIRST if self.origin is Origin.OPERATOR else 0)
 
     def concerns(self, target: str) -> bool:
         """Whether the rule speaks of a path of the workspace, or of something in it where it is a directory."""
@@ -151,6 +158,8 @@ def parse(text: str, name: str, origin: Origin) -> tuple[Rule, tuple[str, ...]] 
         number = int(priority)
     except ValueError:
         return RuleProblem(name, f"`priority: {priority[:40]}` is not a whole number")
+    if abs(number) > _GREATEST_PRIORITY:
+        return RuleProblem(name, f"`priority: {priority[:40]}` is beyond {_GREATEST_PRIORITY}")
     return replace(rule, tasks=tasks, paths=keys.get("paths", ()), priority=number), keys.get("scope", ())
 
 

@@ -171,7 +171,7 @@ def section(rules: Iterable[Rule], over: Iterable[Rule] = ()) -> str:
 
 def _within(rules: list[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     """The rules that fit, in their order, and those that do not: operator's first, then by priority."""
-    ranked = sorted(rules, key=lambda rule: (rule.origin is not Origin.OPERATOR, -rule.priority))
+    ranked = sorted(rules, key=lambda rule: -rule.weight)
     kept: set[int] = set()
     spent = 0
     for rule in ranked:

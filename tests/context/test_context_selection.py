@@ -150,6 +150,15 @@ def test_a_tight_window_drops_skills_first_and_rules_last(full, shape, stage):
     assert (Material.PACKET in seen[-1]) is (stage is Pass.MIXED_IMPLEMENTATION)
 
 
+def test_a_tight_window_keeps_the_rules_of_higher_priority(tree, shape):
+    for name, priority in (("a", 1), ("b", 9), ("c", 5)):
+        tree.write(f"config/rules.d/{name}.md", f"---\nscope: global\npriority: {priority}\n---\nRULE {name}\n")
+    tree.write(".spear/rules/t.md", "---\npriority: 1000\n---\nRULE t\n")
+    fixed = chosen(tree, shape(), budget=0).tokens
+    selection = chosen(tree, shape(), budget=fixed + 2 * estimate("RULE a"))
+    assert [item.name for item in selection.kept if item.material is Material.RULE] == ["rules.d/b.md", "rules.d/c.md"]
+
+
 def test_what_a_tight_window_drops_is_told(full, shape):
     selection = chosen(full, shape(), budget=20)
     assert "window is tight" in of(selection, "all.md").reason

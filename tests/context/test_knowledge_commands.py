@@ -102,6 +102,16 @@ def test_a_model_decides_nothing(operator, model, command):
     assert model.answer(["list", "--all"]).status != 0
 
 
+def test_a_model_is_not_flooded_either(operator, model):
+    for number in range(103):
+        operator.answer(["add", f"Fact {number}."])
+    text = model.answer(["list"]).text
+    assert "Fact 102." in text
+    assert "Fact 2." not in text
+    assert "and 3 older ones" in text
+    assert len(operator.answer(["list"]).text.splitlines()) == 103
+
+
 def test_a_model_reads_an_offered_skill(model):
     assert model.answer(["skill", "deploy"]).text == "HOW"
     assert model.answer(["skill", "other"]).status == 2

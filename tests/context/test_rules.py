@@ -52,6 +52,7 @@ def test_a_rule_holds_where_its_scope_says(tree, shape):
         ("scope: global\npaths:", "says nothing"),
         ("scope: global\ntasks: coding", "`tasks: coding` is not known"),
         ("scope: global\npriority: high", "not a whole number"),
+        ("scope: global\npriority: 99999999999999", "is beyond"),
         ("scope: global\nnonsense", "cannot be read"),
     ],
 )

@@ -1,6 +1,7 @@
 """Knowledge: who may record what, when it counts, and when it stops counting."""
 
 import os
+import sqlite3
 
 import pytest
 
@@ -184,9 +185,12 @@ def test_a_tree_that_is_registered_later_keeps_its_knowledge(tree):
 
 def test_purging_leaves_no_trace_of_the_words(tree, knowledge):
     knowledge.add(Draft("The codename is FLAMINGO-77."))
+    beside = sqlite3.connect(tree.state / "knowledge.sqlite3")
+    beside.execute("SELECT count(*) FROM records").fetchone()
     assert knowledge.purge() == 1
     assert knowledge.records() == ()
     assert all(b"FLAMINGO-77" not in file.read_bytes() for file in tree.state.iterdir())
+    beside.close()
     assert knowledge.purge() == 0
 
 

@@ -66,6 +66,7 @@ def _inside(root: Path, base: str, path: str) -> str | None:
         if path.startswith(prefix):
             path = path[len(prefix) :]
     try:
+        path.encode("utf-8")  # a name that is no text cannot be recorded
         real = (root / base / path).resolve(strict=True)
         return real.relative_to(root.resolve()).as_posix() if real.is_file() else None
     except (OSError, ValueError, RuntimeError):

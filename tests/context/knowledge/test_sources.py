@@ -36,6 +36,7 @@ def test_a_quote_is_found_with_its_line_and_bound_to_the_bytes(root):
         ("/etc/passwd", "root", "outside"),
         ("src", "int x;", "outside"),
         ("a\0b", "int x;", "outside"),
+        ("\udce9.h", "int x;", "outside"),
         ("src/ring.h", None, "no_quote"),
         ("src/ring.h", " x ", "no_quote"),
         ("src/ring.h", "x" * 3000, "long_quote"),
@@ -43,6 +44,7 @@ def test_a_quote_is_found_with_its_line_and_bound_to_the_bytes(root):
 )
 def test_what_shows_nothing_is_refused(root, given, quote, code):
     (root.parent / "outside.h").write_text("int x;")
+    (root / "\udce9.h").write_text("int x;")
     problem = verify(root, "", given, quote)
     assert isinstance(problem, KnowledgeProblem)
     assert problem.code == code
