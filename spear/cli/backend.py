@@ -35,7 +35,9 @@ def _key_of_command(command: tuple[str, ...]) -> str:
             list(command), stdin=subprocess.DEVNULL, capture_output=True, timeout=_KEY_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ConfigurationError(f"api_key_cmd {shown} could not be run: {error}", hint="correct api_key_cmd") from error
+        raise ConfigurationError(
+            f"api_key_cmd {shown} could not be run: {error}", hint="correct api_key_cmd"
+        ) from error
     key = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode != 0 or not key:
         raise ConfigurationError(

@@ -43,7 +43,11 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
     loaded = load(parsed, environ, cwd)
     findings = examine(loaded, environ)
     if parsed.json:
-        document = {"findings": [asdict(found) for found in findings], "telemetry": "none", "configuration": _origins(loaded)}
+        document = {
+            "findings": [asdict(found) for found in findings],
+            "telemetry": "none",
+            "configuration": _origins(loaded),
+        }
         print(json.dumps(document, indent=2))
     else:
         for found in findings:
@@ -81,7 +85,9 @@ def _sandbox(state: StateDirectory) -> Finding:
     if not found.ok:
         return Finding("bwrap", "problem", found.problem, found.remedy)
     if not found.overlay:
-        return Finding("bwrap", "warning", "works, but without overlays: commands cannot write", "; ".join(found.details))
+        return Finding(
+            "bwrap", "warning", "works, but without overlays: commands cannot write", "; ".join(found.details)
+        )
     return Finding("bwrap", "ok", "a real sandbox ran and held")
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from spear.agent.messages import FailureKind
 from spear.cli.application import Application, Invocation
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
@@ -15,7 +16,6 @@ from spear.cli.display.tool_lines import called, finished
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
-from spear.agent.messages import FailureKind
 from spear.control.controller import FinishedTurn
 from spear.errors import UsageError
 from spear.events.names import EventName, Stop, Verdict
@@ -23,14 +23,14 @@ from spear.events.stream import Event, Live, LiveKind, Sink
 from spear.host.confirmation import NOBODY_TO_ASK
 
 WAYS_OUT = (
-    "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), or play a "
-    "recording (--replay FILE); undo, audit, policy, classify and doctor need none."
+    "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), or "
+    "play a recording (--replay FILE); undo, audit, policy, classify and doctor need none."
 )
 _LARGEST_ATTACHMENT = 1 << 20
 
 
 def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
-    """Run the turn that `-p` asks for; the exit status of spec 1.3. Raises SpearError for what keeps it from starting."""
+    """Run the turn that `-p` asks for; the exit status of spec 1.3. Raises SpearError where it cannot start."""
     output = parsed.output or "text"
     loaded = load(parsed, environ, cwd)
     request = _request(parsed)

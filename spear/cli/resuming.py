@@ -24,5 +24,7 @@ def resumed(parsed: argparse.Namespace, settings: Settings, environ: Mapping[str
         return store.load(store.resolve(wanted))
     newest = store.newest(cwd.resolve())
     if newest is None:
-        raise UsageError("there is no session to go on with in this directory", hint="list all: spear-chat sessions list --all")
+        raise UsageError(
+            "there is no session to go on with in this directory", hint="list all: spear-chat sessions list --all"
+        )
     return store.load(newest)

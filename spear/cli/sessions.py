@@ -37,7 +37,11 @@ def _list(store: SessionStore, parsed: argparse.Namespace, cwd: Path) -> int:
 def _prune(store: SessionStore, parsed: argparse.Namespace) -> int:
     items = store.freeable()
     for item in items:
-        print(json.dumps(asdict(item), default=str) if parsed.json else f"{item.bytes:>12}  {item.session}  {item.files} files")
+        print(
+            json.dumps(asdict(item), default=str)
+            if parsed.json
+            else f"{item.bytes:>12}  {item.session}  {item.files} files"
+        )
     if not items:
         print("nothing to free")
     elif parsed.yes:

@@ -49,7 +49,9 @@ def workspace_of(manager: CheckpointManager, cwd: Path) -> Path:
 
 def plan_text(plan: UndoPlan) -> str:
     """What would happen, one line a path."""
-    lines = [f"{_verb(change.now.kind.value, change.target.kind.value)} {clean(change.path)}" for change in plan.changes]
+    lines = [
+        f"{_verb(change.now.kind.value, change.target.kind.value)} {clean(change.path)}" for change in plan.changes
+    ]
     lines += [f"leave   {clean(conflict.path)}: {clean(conflict.reason)}" for conflict in plan.conflicts]
     if plan.interrupted:
         lines.append("(that turn never finished: it was interrupted)")

@@ -62,8 +62,8 @@ def _declared(project: Project | None, primary: Path, settings: Settings) -> tup
         return None, notices
     trusted = TrustStore(StateDirectory(settings.state_dir).trusted)
     if not trusted.trusts(found.file):
-        commands = [c for c in (*found.declared.build_commands, *found.declared.test_commands, *found.declared.lint_commands,
-                                *found.declared.acceptance_commands)]  # fmt: skip
+        said = found.declared
+        commands = (*said.build_commands, *said.test_commands, *said.lint_commands, *said.acceptance_commands)
         shown = "; ".join(commands[:6]) or "no commands"
         text = f"{DECLARATION} is not trusted yet and is ignored ({shown}); trust it with: spear-chat trust"
         return None, (*notices, text)

@@ -1,4 +1,4 @@
-"""What a turn needs from the floors below, as protocols and values. The controller knows these and no implementation."""
+"""What a turn needs from the floors below, as protocols and values; the controller knows no implementation."""
 
 from __future__ import annotations
 

@@ -73,7 +73,9 @@ class Tree:
         command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words]
         return subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout
 
-    def run(self, *words: str, stdin: str | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, stdin: str | None = None, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """The program with these words."""
         assert PROGRAM, "spear-chat is not installed"
         return subprocess.run(
@@ -88,7 +90,12 @@ class Tree:
         )
 
     def turn(
-        self, request: str, *steps: Any, mode: str = "--auto", flags: tuple[str, ...] = (), env: dict[str, str] | None = None
+        self,
+        request: str,
+        *steps: Any,
+        mode: str = "--auto",
+        flags: tuple[str, ...] = (),
+        env: dict[str, str] | None = None,
     ) -> Turn:
         """One turn. A step is an answer (str), a call (name, arguments), a list of calls, or a step of the server."""
         script = [_step(step) for step in steps]
@@ -141,7 +148,7 @@ def tree(tmp_path: Path) -> Tree:
 
 COUNTER_C = "int counter_step(int value, int limit)\n{\n    return value > limit ? 0 : value + 1;\n}\n"
 COUNTER_TEST = (
-    '#include <stdio.h>\nint counter_step(int, int);\nint main(void)\n{\n    int got = counter_step(4, 4);\n'
+    "#include <stdio.h>\nint counter_step(int, int);\nint main(void)\n{\n    int got = counter_step(4, 4);\n"
     '    if (got != 0) {\n        printf("FAIL: counter_step(4, 4) = %d\\n", got);\n        return 1;\n    }\n'
     '    printf("ok\\n");\n    return 0;\n}\n'
 )

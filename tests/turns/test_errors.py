@@ -22,7 +22,9 @@ def test_without_any_endpoint_the_ways_out_are_named(counter):
 
 def test_a_wrong_key_is_asked_about_once_and_never_printed(counter):
     with ModelServer([status(401), text("never")]) as server:
-        done = counter.run("-p", ASK, "--auto", "--api-base", server.base_url, env={"OPENAI_API_KEY": "sk-secret-0123456789abcdef"})
+        done = counter.run(
+            "-p", ASK, "--auto", "--api-base", server.base_url, env={"OPENAI_API_KEY": "sk-secret-0123456789abcdef"}
+        )
     assert done.returncode == 75 and len(server.requests) == 1
     assert "--api-key-env" in done.stderr and "sk-secret" not in done.stdout + done.stderr
 
@@ -47,7 +49,12 @@ def test_a_bad_command_line_is_2_and_says_what_was_meant(counter, words, said):
 
 @pytest.mark.parametrize(
     ("text_", "said"),
-    [("maxx_tool_rounds = 3\n", "max_tool_rounds"), ("ctx = = 1\n", "line 1"), ('ctx = "many"\n', "ctx"), ("ctx = 1\nctx = 2\n", "line 2")],
+    [
+        ("maxx_tool_rounds = 3\n", "max_tool_rounds"),
+        ("ctx = = 1\n", "line 1"),
+        ('ctx = "many"\n', "ctx"),
+        ("ctx = 1\nctx = 2\n", "line 2"),
+    ],
 )
 def test_a_broken_configuration_is_2_and_names_file_and_place(counter, text_, said):
     place = counter.home / ".config/spear/config.toml"

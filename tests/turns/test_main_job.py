@@ -12,7 +12,11 @@ def test_a_fix_whose_test_passes_on_the_final_source_is_verified(counter):
     assert (turn.verdict, turn.done.returncode) == ("VERIFIED", 0)
     assert "value >= limit" in counter.read("src/counter.c")
     assert turn.result["changed_files"] == [{"path": "src/counter.c", "change": "modified"}]
-    assert (turn.result["class"], turn.result["path"], turn.result["read_only"]) == ("IMPLEMENTATION", "coding_core", False)
+    assert (turn.result["class"], turn.result["path"], turn.result["read_only"]) == (
+        "IMPLEMENTATION",
+        "coding_core",
+        False,
+    )
 
 
 def test_a_wrong_fix_ends_unverified_and_says_which_check_failed(counter):
@@ -52,7 +56,9 @@ def test_there_is_no_second_repair(counter):
 
 def test_a_question_changes_nothing_and_is_answered(counter):
     before = counter.files()
-    turn = counter.turn("Why does the test fail?", sh("make test"), sh("echo x > src/counter.c"), "It wraps one too late.")
+    turn = counter.turn(
+        "Why does the test fail?", sh("make test"), sh("echo x > src/counter.c"), "It wraps one too late."
+    )
     assert (turn.verdict, turn.done.returncode, turn.result["read_only"]) == ("NO_CHANGE", 0, True)
     assert counter.files() == before and not (counter.root / "build").exists()
 

@@ -17,7 +17,11 @@ def test_the_chain_holds_and_every_kind_of_tampering_is_found(counter):
     assert counter.run("audit", "verify").returncode == 0
     log = next(counter.state.glob("audit/sessions/*/events.jsonl"))
     lines = log.read_bytes().split(b"\n")
-    for changed in (lines[:2] + lines[3:], [lines[1], lines[0], *lines[2:]], [line.replace(b"make test", b"make best") for line in lines]):
+    for changed in (
+        lines[:2] + lines[3:],
+        [lines[1], lines[0], *lines[2:]],
+        [line.replace(b"make test", b"make best") for line in lines],
+    ):
         log.write_bytes(b"\n".join(changed))
         assert counter.run("audit", "verify").returncode == 3
     log.write_bytes(b"\n".join(lines))
@@ -37,7 +41,9 @@ def test_the_record_can_be_shown_and_exported(counter):
     tail = counter.run("audit", "tail", "-n", "2", "--json")
     assert [json.loads(line)["event"] for line in tail.stdout.splitlines()][-1] == "session_closed"
     statement = json.loads(counter.run("audit", "export", "--format", "intoto").stdout)
-    assert statement["_type"] == "https://in-toto.io/Statement/v1" and statement["subject"][0]["name"] == "src/counter.c"
+    assert (
+        statement["_type"] == "https://in-toto.io/Statement/v1" and statement["subject"][0]["name"] == "src/counter.c"
+    )
     assert "counter_step" in counter.run("audit", "export", "--format", "md").stdout
 
 
@@ -54,7 +60,12 @@ def test_secrets_and_contents_stay_out_of_the_metadata(counter):
 
 
 def test_policy_answers_for_scripts_and_for_people(counter):
-    rows = [{"command": "ls | head"}, {"command": "echo x > a.c", "scope": ["b.c"]}, {"command": "echo x > a.c", "read_only": True}, {"command": "echo $((1"}]
+    rows = [
+        {"command": "ls | head"},
+        {"command": "echo x > a.c", "scope": ["b.c"]},
+        {"command": "echo x > a.c", "read_only": True},
+        {"command": "echo $((1"},
+    ]
     done = counter.run("policy", "check", "--jsonl", stdin="".join(json.dumps(row) + "\n" for row in rows))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["decision"] for answer in answers] == ["run", "refuse", "refuse", "refuse"]
@@ -72,7 +83,9 @@ def test_rows_that_are_no_rows_are_named_by_line(counter):
 def test_explain_calls_no_model_and_shows_the_scope(counter):
     done = counter.run("-p", ASK, "--explain", "--api-base", "http://127.0.0.1:9/v1")
     record = json.loads(done.stdout)
-    assert done.returncode == 0 and record["class"] == "IMPLEMENTATION" and record["scope"]["targets"] == ["src/counter.c"]
+    assert (
+        done.returncode == 0 and record["class"] == "IMPLEMENTATION" and record["scope"]["targets"] == ["src/counter.c"]
+    )
 
 
 def test_a_symbol_confines_the_turn_to_the_file_that_defines_it(counter):
@@ -109,7 +122,15 @@ def test_tree_declared_commands_run_only_once_trusted_and_only_as_trusted(counte
 def test_doctor_needs_no_terminal_and_names_each_part(counter):
     done = counter.run("doctor", "--json")
     names = {finding["name"] for finding in json.loads(done.stdout)["findings"]}
-    assert {"bwrap", "ripgrep", "git", "endpoint", "network helper", "limits", "state"} <= names and done.returncode == 0
+    assert {
+        "bwrap",
+        "ripgrep",
+        "git",
+        "endpoint",
+        "network helper",
+        "limits",
+        "state",
+    } <= names and done.returncode == 0
 
 
 def test_the_demonstration_is_labelled_as_a_recording_and_ends_verified(counter):
@@ -126,13 +147,26 @@ def test_what_needs_no_model_imports_no_heavy_package(counter, words):
         "heavy = {'openai', 'anthropic', 'mcp', 'prompt_toolkit', 'rich'} & set(sys.modules)\n"
         "sys.exit(f'imported: {heavy}' if heavy else 0)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=counter.root, env=counter.env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=counter.root,
+        env=counter.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_a_closed_stdout_is_no_crash(counter):
     done = subprocess.run(
-        f"{PROGRAM} --help | head -1", shell=True, cwd=counter.root, env=counter.env, capture_output=True, text=True, timeout=60
+        f"{PROGRAM} --help | head -1",
+        shell=True,
+        cwd=counter.root,
+        env=counter.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.stdout and "Traceback" not in done.stderr and "internal error" not in done.stderr
 

@@ -36,7 +36,9 @@ def test_a_file_changed_since_is_named_and_left_alone(counter):
     counter.write("tests/test_counter.c", "/* mine now */\n")
     done = counter.run("undo", "--yes")
     assert "tests/test_counter.c" in done.stdout
-    assert counter.read("tests/test_counter.c") == "/* mine now */\n" and "value > limit" in counter.read("src/counter.c")
+    assert counter.read("tests/test_counter.c") == "/* mine now */\n" and "value > limit" in counter.read(
+        "src/counter.c"
+    )
 
 
 def test_two_turns_are_undone_one_by_one_or_together(tree):
