@@ -27,7 +27,7 @@ class Place:
         """Nothing of the operator's own settings."""
         return {
             "PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm-256color",
-            "SPEAR_STATE_DIR": str(self.state), "OPENAI_API_KEY": "none", "PYTHONDONTWRITEBYTECODE": "1",
+            "SPEAR_STATE_DIR": str(self.state), "OPENAI_API_KEY": "none",
         }  # fmt: skip
 
 
