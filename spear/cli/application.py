@@ -178,6 +178,7 @@ class Application:
         """Serve one request to its verdict; the session is saved before and after. `command_cancelled` ends the
         command that runs and no more; it must be true whenever `cancelled` is.
         """
+        self._require_limits()
         self.turn_number += 1
         self.backend.begin_turn()
         window = self.window()
@@ -188,6 +189,14 @@ class Application:
         self.conversation, self.last = done.conversation, done
         self.save()
         return done
+
+    def _require_limits(self) -> None:
+        """Raise when the limits of a process tree are demanded and this machine cannot hold them (spec 2.7)."""
+        if self.settings.limits.require and self.host.confinement.result().limits == "rlimit-only":
+            raise ConfinementUnavailable(
+                "the limits of a whole process tree cannot be held on this machine",
+                hint="run under systemd or in a writable cgroup, or drop --require-limits",
+            )
 
     def explain(self, request: str) -> dict[str, object]:
         """What a request would be classified as, and what its turn would be shown and could write. Nothing runs."""
@@ -333,15 +342,3 @@ class Application:
         self.presence.close()
         if self._backend is not None:
             self._backend.close()
-
-
-def require_confinement(app: Application) -> None:
-    """Raise when `--require-limits` asks for limits this machine cannot hold. Spec 2.7."""
-    if app.settings.limits.require and app.host.confinement.result().limits == "rlimit-only":
-        raise ConfinementUnavailable(
-            "the limits of a whole process tree cannot be held on this machine",
-            hint="run under systemd or in a writable cgroup, or drop --require-limits",
-        )
-
-
-__all__ = ["Application", "Invocation", "require_confinement"]

@@ -41,7 +41,8 @@ class Change(_Value):
 
 
 class CommandRecord(_Value):
-    """A terminal command as it ran. `exit_code` is None when it did not end by itself."""
+    """A terminal command as it ran. `exit_code` is None when it did not end by itself; `limits` is the mechanism that
+    bounded its tree of processes."""
 
     script: str
     argv0s: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class CommandRecord(_Value):
     signal: int | None = None
     background: bool = False
     network: str = "none"
+    limits: str = ""
 
 
 class SummaryRecord(_Value):
@@ -188,7 +190,14 @@ def change_of_delete(result: DeleteResult, before_sha256: str | None, *, deliver
 
 
 def command_record(
-    script: str, result: CommandResult, *, argv0s: Iterable[str], cwd_before: str, background: bool, network: str
+    script: str,
+    result: CommandResult,
+    *,
+    argv0s: Iterable[str],
+    cwd_before: str,
+    background: bool,
+    network: str,
+    limits: str = "",
 ) -> CommandRecord:
     """A command's record from its own structured result, never from the text the model was shown."""
     return CommandRecord(
@@ -201,4 +210,5 @@ def command_record(
         signal=result.signal,
         background=background,
         network=network,
+        limits=limits,
     )

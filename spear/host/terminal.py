@@ -38,6 +38,7 @@ from spear.policy.command_policy import Assessment, CommandPolicy
 from spear.policy.destination_policy import PolicyView
 from spear.policy.modes import Capability
 from spear.policy.places import Root, TreeFacts
+from spear.sandbox.network import has_helper
 from spear.sandbox.request import Ending, Network, RootMount, RunOutcome, RunRequest
 from spear.shell.destinations import commands
 from spear.workspace.roots import PathProblem
@@ -113,6 +114,8 @@ class Terminal:
     ) -> CommandResult | Refusal:
         command = assessment.command
         network, lacking = self._network(assessment)
+        if network is not Network.NONE and assessment.network and not has_helper():
+            return _no_helper(request.tool, command)
         roots, upper = self._roots()
         outcome, capture = self._execute(command, timeout, cwd, network, roots, draft)
         notes += lacking + self._notes(outcome, assessment, network)
@@ -319,7 +322,7 @@ class Terminal:
         draft.output_ref = str(capture.relative_to(self._session.state.root)) if outcome.output_bytes else ""
         draft.command = command_record(
             command, result, argv0s=_programs(assessment), cwd_before=self._shown(cwd),
-            background=bool(outcome.left_running), network=outcome.network.value,
+            background=bool(outcome.left_running), network=outcome.network.value, limits=outcome.limits,
         )  # fmt: skip
         for check in draft.check.results if draft.check else ():
             data = {"command": check.command, "kinds": [k.value for k in check.kinds], "status": check.status.value,
@@ -346,3 +349,9 @@ def _programs(assessment: Assessment) -> tuple[str, ...]:
     if assessment.script is None:
         return ()
     return tuple(dict.fromkeys(simple.name for simple in commands(assessment.script) if simple.name))
+
+
+def _no_helper(tool: str, command: str) -> Refusal:
+    """A command that plainly needs the network, where none can be attached (spec 2.7)."""
+    why = "it needs the network, and neither pasta nor slirp4netns is installed to attach one"
+    return Refusal("no_network_helper", tool, command, why, "work offline; the operator can run: apt install passt")

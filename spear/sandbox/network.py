@@ -56,6 +56,11 @@ class Attachment:
         _end(self.process)
 
 
+def has_helper(search_path: str = SEARCH_PATH) -> bool:
+    """Whether a program that attaches the network is installed."""
+    return any(shutil.which(name, path=search_path) for name in ("pasta", "slirp4netns"))
+
+
 def attach(namespace: Namespace, is_up: Callable[[], bool], search_path: str = SEARCH_PATH) -> Attachment | str:
     """Attach `pasta` or `slirp4netns`, whichever is there and works; the reason in one sentence when neither does.
 
