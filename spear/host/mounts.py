@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from spear.policy.target_policy import credentials
 from spear.sandbox.request import RootMount
 from spear.workspace.git_layout import git_layout
 from spear.workspace.roots import Roots
@@ -26,8 +27,7 @@ EXECUTED_LATER = (
 )
 """Files other programs execute on the operator's behalf: closed unless the request names them (spec 2.2)."""
 
-CREDENTIALS = (".ssh", ".gnupg", ".aws", ".kube", ".docker/config.json", ".netrc", ".git-credentials", ".pypirc")
-"""Credential stores at the top of a root: masked where they exist."""
+_CREDENTIALS_BELOW = (".docker/config.json", ".config/gcloud", ".config/gh", ".cargo/credentials.toml")
 
 
 def mounts(roots: Roots, state: Path, writes: Path | None, named: Iterable[str]) -> tuple[RootMount, ...]:
@@ -50,10 +50,21 @@ def _same_tree(name: str, other: str) -> bool:
 def _root(path: Path, state: Path, writes: Path | None, alias: str, closed: tuple[str, ...]) -> RootMount:
     layout = git_layout(path)
     git_closed = _inside(path, layout.closed() if layout else ())
-    hidden = [name for name in CREDENTIALS if os.path.lexists(f"{path}/{name}")]
+    hidden = list(_credentials(path))
     if state.is_relative_to(path) and state != path:
         hidden.append(str(state.relative_to(path)))
     return RootMount(path, writes, alias, (*git_closed, *closed), tuple(hidden))
+
+
+def _credentials(root: Path) -> Iterator[str]:
+    """The credential stores at the top of a root, where they exist: masked, so that not even reading works."""
+    with os.scandir(root) as entries:
+        for entry in entries:
+            # A directory is one only by what lies in it: `shadow/` may hold anything, `.ssh/` does not.
+            name = f"{entry.name}/x" if entry.is_dir(follow_symlinks=False) else entry.name
+            if credentials(name) is not None:
+                yield entry.name
+    yield from (name for name in _CREDENTIALS_BELOW if os.path.lexists(f"{root}/{name}"))
 
 
 def _inside(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:

@@ -47,7 +47,9 @@ def test_nothing_else_may_be_written_by_any_way(ring, path, how):
 def test_a_command_keeps_what_is_in_scope_and_loses_the_rest(ring):
     before = ring.text("src/ring_arm.c")
     turn = ring.turn("src/ring.c")
-    result = turn.run("python3 - <<'P'\nimport glob\nfor p in glob.glob('src/ring*.c'):\n    open(p, 'a').write('/**/')\nP")
+    result = turn.run(
+        "python3 - <<'P'\nimport glob\nfor p in glob.glob('src/ring*.c'):\n    open(p, 'a').write('/**/')\nP"
+    )
     assert ring.text("src/ring.c").endswith("/**/")
     assert ring.text("src/ring_arm.c") == before
     assert "refused: src/ring_arm.c" in result.text
