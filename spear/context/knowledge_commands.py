@@ -10,17 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from spear.context.knowledge import exchange
 from spear.context.knowledge.drafts import INSTRUCTION, Draft
-from spear.context.knowledge.records import KnowledgeProblem, Record, RecordModel, State
+from spear.context.knowledge.records import KnowledgeProblem, Record, State
 from spear.context.knowledge.words import DRAFT_OPTIONS, Words, draft, read, split
 from spear.context.rules_learned import learn, learned
 from spear.context.workspace_knowledge import Recorded, WorkspaceKnowledge
+from spear.errors import StateError
 from spear.events.names import EventName
 from spear.events.stream import Event
 from spear.state.files import replace_durably
+
+if TYPE_CHECKING:
+    from spear.context.knowledge.given import RecordModel
 
 OPERATOR_COMMANDS = (
     "list", "show", "search", "add", "accept", "amend", "revoke", "check", "export", "import", "purge",
@@ -66,7 +69,17 @@ class KnowledgeCommands:
         self._skill = skill
 
     def answer(self, words: Sequence[str]) -> Answer:
-        """Answer a command line without its name. Raises StateError when the database cannot be used."""
+        """Answer a command line without its name. A database that cannot be used is an answer to a model and a
+        StateError to the operator.
+        """
+        try:
+            return self._answer(words)
+        except StateError as error:
+            if self._role is Role.OPERATOR:
+                raise
+            return Answer(str(error), _USAGE)
+
+    def _answer(self, words: Sequence[str]) -> Answer:
         commands: dict[str, Callable[[Sequence[str]], Answer]] = {
             "list": self._list,
             "show": self._show,
@@ -271,7 +284,11 @@ class KnowledgeCommands:
 
     # --- files ------------------------------------------------------------------------------------------------------
 
+    # What exchanges files is imported when a file is exchanged: its models are built on import, every start would pay.
+
     def _export(self, words: Sequence[str]) -> Answer:
+        from spear.context.knowledge import exchange
+
         records = [record for record in self._knowledge.records() if record.state is not State.REVOKED]
         document = exchange.exported(self._knowledge.workspace.name, records)
         if not words:
@@ -283,6 +300,8 @@ class KnowledgeCommands:
         return Answer(f"{len(records)} records written to {file}")
 
     def _import(self, words: Sequence[str]) -> Answer:
+        from spear.context.knowledge import exchange
+
         said = read(words, (), ("proposed", "json"))
         if isinstance(said, KnowledgeProblem):
             return _problem(said)
@@ -294,6 +313,9 @@ class KnowledgeCommands:
         return self._taken(models, proposed="proposed" in said.flags)
 
     def _migrate(self, words: Sequence[str]) -> Answer:
+        from spear.context.knowledge import exchange
+        from spear.context.knowledge.given import RecordModel
+
         place = self._knowledge.workspace
         mine, others = exchange.legacy_files(self._legacy, place.name)
         files = [place.directory / word for word in words] or mine

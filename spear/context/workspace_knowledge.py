@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from spear.context.identity import WorkspaceIdentity
 from spear.context.knowledge import rows, sources
@@ -22,7 +23,6 @@ from spear.context.knowledge.records import (
     KnowledgeProblem,
     Provenance,
     Record,
-    RecordModel,
     Source,
     State,
     Verification,
@@ -30,6 +30,9 @@ from spear.context.knowledge.records import (
 )
 from spear.errors import StateError
 from spear.state.redaction import Redactor
+
+if TYPE_CHECKING:
+    from spear.context.knowledge.given import RecordModel
 
 MOST_PROPOSED = 100
 """Proposals that may wait in one workspace; beyond it a model's are refused until the operator has looked."""

@@ -6,6 +6,7 @@ import pytest
 
 from spear.context.knowledge.words import split
 from spear.context.knowledge_commands import KnowledgeCommands, Role, recall
+from spear.errors import StateError
 from spear.events.names import EventName
 
 
@@ -100,6 +101,16 @@ def test_a_model_decides_nothing(operator, model, command):
     assert "operator" in answer.text
     assert rows(operator)[0]["state"] == "ACTIVE"
     assert model.answer(["list", "--all"]).status != 0
+
+
+def test_a_database_that_cannot_be_used_ends_no_turn(tree, operator, model):
+    (tree.state / "knowledge.sqlite3").write_text("prose " * 1000)
+    for words in (["list"], ["propose", "A fact."]):
+        answer = model.answer(words)
+        assert answer.status == 2
+        assert "damaged" in answer.text
+    with pytest.raises(StateError):
+        operator.answer(["list"])
 
 
 def test_a_model_is_not_flooded_either(operator, model):

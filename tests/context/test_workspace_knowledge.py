@@ -9,7 +9,8 @@ from spear.context.identity import WorkspaceIdentity
 from spear.context.knowledge.agreement import conflicts
 from spear.context.knowledge.database import KnowledgeDatabase
 from spear.context.knowledge.drafts import Draft
-from spear.context.knowledge.records import Kind, KnowledgeProblem, Provenance, RecordModel, State, Verification
+from spear.context.knowledge.given import RecordModel
+from spear.context.knowledge.records import Kind, KnowledgeProblem, Provenance, State, Verification
 from spear.context.workspace_knowledge import MOST_PROPOSED, WorkspaceKnowledge, knowledge_of
 from spear.state.redaction import Redactor
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from spear.context.knowledge.instructions import forbidden_command, is_instruction
 from spear.context.knowledge.records import (
     LONGEST_STATEMENT,
     LONGEST_SUBJECT,
@@ -53,14 +52,17 @@ def checked(draft: Draft, redactor: Redactor) -> Draft | KnowledgeProblem:
         )
     if any(redactor.text(text) != text for text in (clean.statement, clean.subject, draft.quote or "", *clean.tags)):
         return KnowledgeProblem("secret", "it holds what looks like a secret", "leave the secret out")
-    if is_instruction(clean.statement):
-        return _instruction(clean.statement)
     if clean.quote is not None and not clean.source:
         return KnowledgeProblem("no_source", "a quote needs its file", "add --source FILE[:LINE]")
-    return clean
+    return _instruction(clean.statement) or clean
 
 
-def _instruction(statement: str) -> KnowledgeProblem:
+def _instruction(statement: str) -> KnowledgeProblem | None:
+    # The tables of grammar are compiled on import: only what records something pays for them, not every start.
+    from spear.context.knowledge.instructions import forbidden_command, is_instruction
+
+    if not is_instruction(statement):
+        return None
     command = forbidden_command(statement)
     text = "an instruction is not knowledge: it belongs into a rule"
     remedy = "/recall TEXT records a rule for every corpus; AGENTS.md or .spear/rules/*.md one for this tree"

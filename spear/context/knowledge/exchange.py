@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from spear.context.documents import DocumentProblem, read_own
-from spear.context.knowledge.records import KnowledgeProblem, Record, RecordModel, tidy
+from spear.context.knowledge.given import RecordModel
+from spear.context.knowledge.records import KnowledgeProblem, Record, tidy
 
 SCHEMA = "spear.knowledge/1"
 LEGACY = re.compile(r"memories-(?P<name>.+)\.md\Z")

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from spear.context.documents import plain
 
 LONGEST_STATEMENT = 1_000
@@ -53,32 +51,6 @@ class State(StrEnum):
     ACTIVE = "ACTIVE"
     STALE = "STALE"
     REVOKED = "REVOKED"
-
-
-class _Given(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
-
-
-class SourceModel(_Given):
-    """The source of an imported record."""
-
-    path: str = Field(min_length=1, max_length=4096)
-    line: int | None = None
-    quote: str = Field(min_length=1, max_length=LONGEST_QUOTE)
-    sha256: str = ""
-
-
-class RecordModel(_Given):
-    """One record of an export file, before anything of it is believed."""
-
-    id: str = Field("", max_length=40)
-    kind: Kind = Field(Kind.FACT, strict=False)
-    subject: str = Field("", max_length=LONGEST_SUBJECT)
-    statement: str = Field(min_length=1, max_length=LONGEST_STATEMENT)
-    tags: tuple[str, ...] = Field((), strict=False)
-    path: str = Field("", max_length=4096)
-    source: SourceModel | None = None
-    state: State = Field(State.PROPOSED, strict=False)
 
 
 @dataclass(frozen=True, slots=True)
