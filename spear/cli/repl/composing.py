@@ -16,6 +16,8 @@ from spear.cli.repl.session import ChatSession
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 
+_SANDBOX_SECONDS = 0.5
+
 
 def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> Opened:
     """Settings, stores, host and conversation. Raises SpearError for what keeps the session from starting."""
@@ -23,6 +25,7 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
     settings = loaded.settings
     resume = resumed(parsed, settings, environ, cwd)
     chat = ChatSession(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
+    chat.await_sandbox(_SANDBOX_SECONDS)
 
     def defect(error: Exception) -> str:
         return report(error, str(settings.state_dir))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from spear.agent.messages import Message, ModelFailure
+from spear.agent.messages import Message
 from spear.cli.application import Application, Invocation
+from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
 from spear.cli.repl.earlier import earlier_turns
 from spear.cli.repl.ports import CommandHandler, PastTurn, SessionRow
+from spear.cli.repl.switching import with_model
 from spear.control.controller import FinishedTurn
-from spear.errors import SpearError
 from spear.events.names import Mode
 from spear.events.stream import Sink
 from spear.host.confirmation import Confirm
@@ -36,10 +36,7 @@ class ChatSession:
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation
         self._app = Application(invocation)
-        self._window = self._app.settings.ctx
-        self._model = self._app.settings.model
-        self._limits = ""
-        self._app.host.confinement.start()
+        self._behind = BehindThePrompt(self._app)
 
     # --- what is shown ----------------------------------------------------------------------------------------------
 
@@ -103,7 +100,7 @@ class ChatSession:
     @property
     def model_label(self) -> str:
         """The model id, or that the endpoint's first is taken."""
-        return self._model or "the endpoint's first model"
+        return self._behind.model or "the endpoint's first model"
 
     @property
     def standard_label(self) -> str:
@@ -113,37 +110,24 @@ class ChatSession:
     @property
     def context_window(self) -> int:
         """The context window in tokens, the endpoint's own figure once it is known."""
-        return self._window
+        return self._behind.window
 
     @property
     def limits_label(self) -> str:
         """How commands are confined and limited here; "" while that is not known yet."""
-        return self._limits
+        return self._behind.limits
 
     def redact(self, text: str) -> str:
         """`text` with secrets replaced."""
         return self._app.redactor.text(text)
 
+    def await_sandbox(self, seconds: float) -> None:
+        """Wait a moment for the probe of the sandbox, so that the first screen can name it."""
+        self._behind.await_sandbox(seconds)
+
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Behind the prompt: probe the sandbox, load the provider, ask the endpoint for its model and window. `say`
-        prints what the operator must know before the first turn, from any thread."""
-        app = self._app
-
-        def probe() -> None:
-            found = app.host.confinement.result()
-            self._limits = f"bubblewrap, limits by {found.limits or 'nothing'}" if found.ok else "none"
-            if not found.ok:
-                say(f"commands cannot run here: {found.problem} — {found.remedy}")
-
-        def ask() -> None:
-            try:
-                self._window = app.window()
-                self._model = app.settings.model or app.backend.model
-            except (ModelFailure, SpearError, OSError):
-                return  # an endpoint that cannot be asked is said when a turn needs it
-
-        for work in (probe, ask):
-            threading.Thread(target=work, name=work.__name__, daemon=True).start()
+        """Find out, behind the prompt, what the first turn needs; `say` prints what the operator must know."""
+        self._behind.begin(say)
 
     # --- work -------------------------------------------------------------------------------------------------------
 
@@ -237,22 +221,11 @@ class ChatSession:
 
     def switch_model(self, name: str) -> None:
         """Use a named backend of the configuration, or another model of the same endpoint."""
-        settings = self._app.settings
-        backend = settings.backends.get(name)
-        if backend is None:
-            update: dict[str, Any] = {"model": name}
-        else:
-            update = {"backend": name, "api_base": backend.url, "provider": backend.provider, "model": backend.model}
-            update |= {"api_key_cmd": backend.api_key_cmd, "ssh": backend.ssh}
-            update |= {"api_key_env": backend.api_key_env} if backend.api_key_env else {}
-            update |= {"ctx": backend.ctx} if backend.ctx else {}
         loaded = self._invocation.loaded
-        self._invocation = replace(
-            self._invocation, loaded=replace(loaded, settings=settings.model_copy(update=update))
-        )
+        settings = with_model(self._app.settings, name)
+        self._invocation = replace(self._invocation, loaded=replace(loaded, settings=settings))
         self._app.save()
         self._reopen(self._app.record)
-        self._model = self._app.settings.model
 
     def export(self, form: str) -> Path:
         """Write the conversation to a file of the launch directory; which one."""
@@ -272,7 +245,8 @@ class ChatSession:
         self._app = Application(replace(self._invocation, resume=resume))
         self._app.approvals = approvals
         self._app.set_mode(mode)
-        self._app.host.confinement.start()
+        self._behind = BehindThePrompt(self._app)
+        self._behind.begin(lambda _: None)
 
 
 def _seconds(stamp: str) -> float:
