@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any
 
 from spear.shell.build import Builder, unreadable
+from spear.shell.plain import plain_tree
 from spear.shell.screen import screen
 from spear.shell.shfmt import find_shfmt, read_grammar, shell_accepts
 from spear.shell.state import Known, ShellState
@@ -59,7 +60,7 @@ class ShellParser:
         problem = screen(text)
         if problem is not None:
             return problem
-        tree = read_grammar(self._binary, text)
+        tree = self._tree(text)
         if isinstance(tree, SyntaxProblem):
             return unreadable(text) if tree.line and shell_accepts(text) else tree
         if _commands(tree) > MAX_COMMANDS:
@@ -70,11 +71,14 @@ class ShellParser:
         except RecursionError:
             return SyntaxProblem("the script is too deeply nested to be analysed")
 
+    def _tree(self, text: str) -> dict[str, Any] | SyntaxProblem:
+        return plain_tree(text) or read_grammar(self._binary, text)
+
     def _inner(self, text: str) -> Grammar | None:
         """A script found inside a script; None when it cannot be read."""
         if screen(text) is not None:
             return None
-        tree = read_grammar(self._binary, text)
+        tree = self._tree(text)
         if isinstance(tree, SyntaxProblem) or _commands(tree) > MAX_COMMANDS:
             return None
         return text.encode("utf-8"), tree
