@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spear.cli.settings_model import Settings
@@ -110,7 +109,7 @@ class SessionContext:
         corpus = self.identity.name if self.identity.registered else None
         return CapabilityGateway(
             providers, GatewayTurn(turn.number, Place(self.identity.root, corpus, task), granted),
-            lambda question: _asked(question, turn.confirm), turn.emit, turn.cancelled, self._redactor,
+            lambda question: _asked(question, turn), turn.emit, turn.cancelled, self._redactor,
         )  # fmt: skip
 
 
@@ -191,16 +190,13 @@ class TurnContext:
         return HostAnswer(answer.text, ok=answer.outcome is AnswerOutcome.ANSWERED, refusal=answer.refusal)
 
 
-def _asked(question: CapabilityQuestion, confirm: Confirm) -> CapabilityReply:
+def _asked(question: CapabilityQuestion, turn: TurnAsk) -> CapabilityReply:
     """A capability's confirmation, put like any other."""
     from spear.capabilities.answers import CapabilityReply, Decision
+    from spear.host.consent import put
 
     text = f"{question.capability} {question.arguments}"
-    reply = confirm(Question(Subject.CAPABILITY, "terminal", question.capability, text, question.network))
+    asked = Question(Subject.CAPABILITY, "terminal", question.capability, text, question.network)
+    reply = put(asked, turn.confirm, turn.emit, turn.number)
     decisions = {Choice.NO: Decision.NO, Choice.NOBODY: Decision.NOBODY}
     return CapabilityReply(decisions.get(reply.choice, Decision.YES), reply.reason)
-
-
-def configuration_directory(settings: Settings) -> Path:
-    """Where the operator's rules and skills lie."""
-    return settings.projects_file.parent

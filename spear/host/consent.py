@@ -101,17 +101,21 @@ class Consent:
 
     def put(self, question: Question) -> Reply:
         """Put one question, audited with its answer."""
-        shown = {
-            "subject": question.subject.value,
-            "tool": question.tool,
-            "target": question.target,
-            "network": question.network,
-        }
-        self._emit(Event(EventName.CONFIRMATION_ASKED, shown, self._turn))
-        reply = self._confirm(question)
-        answer = {**shown, "answer": reply.choice.value, "reason": reply.reason}
-        self._emit(Event(EventName.CONFIRMATION_ANSWERED, answer, self._turn))
-        return reply
+        return put(question, self._confirm, self._emit, self._turn)
+
+
+def put(question: Question, confirm: Confirm, emit: Sink, turn: int) -> Reply:
+    """Put a question to the operator and audit it with its answer."""
+    shown = {
+        "subject": question.subject.value,
+        "tool": question.tool,
+        "target": question.target,
+        "network": question.network,
+    }
+    emit(Event(EventName.CONFIRMATION_ASKED, shown, turn))
+    reply = confirm(question)
+    emit(Event(EventName.CONFIRMATION_ANSWERED, {**shown, "answer": reply.choice.value, "reason": reply.reason}, turn))
+    return reply
 
 
 def refusal_of(reply: Reply, tool: str, target: str) -> Refusal | None:
