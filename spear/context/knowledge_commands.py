@@ -69,15 +69,15 @@ class KnowledgeCommands:
         self._skill = skill
 
     def answer(self, words: Sequence[str]) -> Answer:
-        """Answer a command line without its name. A database that cannot be used is an answer to a model and a
-        StateError to the operator.
+        """Answer a command line without its name. A database that cannot be used is a StateError to the operator; a
+        model is only told to go on, the remedy is not its business.
         """
         try:
             return self._answer(words)
-        except StateError as error:
+        except StateError:
             if self._role is Role.OPERATOR:
                 raise
-            return Answer(str(error), _USAGE)
+            return Answer("workspace knowledge is unavailable; go on without it", _USAGE)
 
     def _answer(self, words: Sequence[str]) -> Answer:
         commands: dict[str, Callable[[Sequence[str]], Answer]] = {

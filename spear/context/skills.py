@@ -94,6 +94,8 @@ class SkillShelf:
     def _unfit(self, skill: Skill) -> str:
         if skill.problem:
             return skill.problem
+        if not skill.body:
+            return "is empty"
         if not skill.scope:
             return "says no scope: name the project, or say `scope: [any]`"
         if _ANY not in skill.scope and not (self._workspace.registered and self._workspace.name in skill.scope):

@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from spear.context.knowledge.words import split
+from spear.context.knowledge.words import read, split
 from spear.context.knowledge_commands import KnowledgeCommands, Role, recall
 from spear.errors import StateError
 from spear.events.names import EventName
@@ -108,7 +110,8 @@ def test_a_database_that_cannot_be_used_ends_no_turn(tree, operator, model):
     for words in (["list"], ["propose", "A fact."]):
         answer = model.answer(words)
         assert answer.status == 2
-        assert "damaged" in answer.text
+        assert "unavailable" in answer.text
+        assert str(tree.state) not in answer.text
     with pytest.raises(StateError):
         operator.answer(["list"])
 
@@ -266,6 +269,30 @@ def test_recalling_adds_and_lists_rules(tree):
     assert recall(file, "Never run make deploy.").status == 0
     assert recall(file, "").text == "- Never run make deploy."
     assert recall(file, "x" * 9999).status == 2
+
+
+@given(
+    st.lists(st.text(max_size=12) | st.sampled_from(["--kind", "--source", "--", "--json", "list", "add"]), max_size=6)
+)
+def test_any_words_are_read_or_refused(words):
+    read(words, ("kind", "source"), ("json",))
+    split(" ".join(words))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | st.just("A fact."),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["statement", "kind", "source", "tags", "path", "quote", "state"]), inner)
+        ),
+        max_leaves=8,
+    )
+)
+def test_any_record_of_an_import_is_taken_or_refused(tree, operator, row):
+    tree.write("k.json", json.dumps({"schema": "spear.knowledge/1", "records": [row, {"statement": "\ud800 x"}]}))
+    assert operator.answer(["import", "k.json"]).status in (0, 2)
 
 
 def test_a_typed_line_is_split_like_a_shell_does():

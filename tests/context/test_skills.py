@@ -3,6 +3,8 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spear.context.skills import SkillShelf, section
 
@@ -73,6 +75,11 @@ def test_unreadable_front_matter_is_part_of_the_body(tree, shelf):
     assert plain.body == "only a body"
 
 
+def test_an_empty_file_is_no_skill(tree, shelf):
+    skill(tree, "config/skills/a.md", "name: hollow\nscope: [any]", "")
+    assert reasons(shelf.choose())["hollow (skills/a.md)"] == "is empty"
+
+
 def test_at_most_eight_in_one_order(tree, shelf):
     for number in range(12):
         skill(tree, f"config/skills/s{number:02}.md", f"name: skill-{number:02}\nscope: [any]")
@@ -98,6 +105,15 @@ def test_a_link_out_of_the_tree_is_not_read(tree, shelf, tmp_path):
     choice = shelf.choose()
     assert choice.offered == ()
     assert "out of the tree" in choice.withheld[0][1]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=120), st.booleans())
+def test_any_file_is_offered_or_withheld(tree, shelf, text, header):
+    tree.write(".agents/skills/any.md", f"---\n{text}\n---\nBODY" if header else text)
+    choice = shelf.choose()
+    assert len(choice.offered) + len(choice.withheld) == 1
+    assert shelf.report()
 
 
 def test_long_bodies_are_named_with_where_to_read_them(tree, shelf):
