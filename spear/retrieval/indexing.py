@@ -22,7 +22,7 @@ from spear.retrieval.words import MixedCase
 from spear.state.redaction import Redactor
 from spear.workspace.beneath import Beneath
 
-_ROWS_AT_ONCE = 200
+_ROWS_AT_ONCE = 2_000
 
 Row = tuple[str, str, str, str, int, int]
 

@@ -1,11 +1,14 @@
-"""Cutting a text along its definitions: every line that is not blank lands in exactly one passage (spec 4.5)."""
+"""Cutting a text along its definitions: every line that is not blank lands in exactly one passage (spec 4.5).
+
+The values are named tuples: tens of thousands are made a second, and a frozen dataclass costs three times as much.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 DEFINITION_LINES = 80
 """Lines a passage may have when it is one definition or section; a longer one becomes several."""
@@ -21,8 +24,7 @@ _STRAY_LINES = 2
 _STRAY_WITH_BLANKS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """One piece of a file: lines `first_line` to `last_line` (from 1, both included), what it is called, its text."""
 
     first_line: int
@@ -31,8 +33,7 @@ class Passage:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Something with a name from line `first` to line `last`; `inner` are the definitions a container holds."""
 
     first: int
@@ -41,8 +42,7 @@ class Definition:
     inner: tuple[Definition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     first: int
     last: int
     title: str

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spear.retrieval.chunking.passages import Definition, Lines
 
@@ -30,8 +31,7 @@ class _Open:
     inner: list[Definition] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(NamedTuple):
     """`start` is the offset of the first line, decorators included; `line` that of the `def` or `class` itself."""
 
     start: int
