@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from spear.agent.messages import Message, Role
 from spear.agent.outcome import Budget
 from spear.cli.backend import backend_settings, environment_key
+from spear.cli.engines import engine_commands
 from spear.cli.late_host import LateHost
 from spear.cli.settings import Loaded
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
@@ -38,6 +39,7 @@ from spear.state.sessions import Session, SessionStore
 from spear.workspace.roots import Roots
 
 if TYPE_CHECKING:
+    from spear.cli.repl.ports import CommandHandler
     from spear.context.context_selection import Selection
     from spear.host.consent import Approvals
     from spear.host.opening import TurnRequest
@@ -308,11 +310,20 @@ class Application:
             symbols=scope.symbols, excluded_kinds=scope.excluded_kinds, everywhere=scope.everywhere,
         )  # fmt: skip
 
+    @property
+    def commands(self) -> Mapping[str, CommandHandler]:
+        """The chat commands this session's engines answer."""
+        return engine_commands(self)
+
     # --- the record -------------------------------------------------------------------------------------------------
 
     def _record(self, item: Event | Live) -> None:
         if isinstance(item, Event):
             self.audit.append(item.name, item.turn, item.data)
+
+    def audit_event(self, event: Event) -> None:
+        """Write an event that happened outside a turn."""
+        self._record(event)
 
     def _audit(self, name: EventName, data: Mapping[str, object]) -> None:
         self.audit.append(name, self.turn_number, data)

@@ -97,12 +97,15 @@ def _sink(output: str) -> Sink:
     return _progress if sys.stderr.isatty() else _quiet
 
 
-def _quiet(_: Event | Live) -> None:
-    """Nothing is shown while the turn runs."""
+def _quiet(item: Event | Live) -> None:
+    """Nothing is shown while the turn runs but what the operator must be told."""
+    if isinstance(item, Live) and item.kind is LiveKind.NOTICE:
+        _diagnose(item.text)
 
 
 def _progress(item: Event | Live) -> None:
     if not isinstance(item, Event):
+        _quiet(item)
         return
     if item.name is EventName.TOOL_CALLED:
         _diagnose(called(item.data), end=" ")
@@ -116,6 +119,7 @@ def _stream_json(item: Event | Live) -> None:
     elif item.kind is LiveKind.TEXT:
         row = {"event": "text", "data": item.text}
     else:
+        _quiet(item)
         return
     print(json.dumps(row, ensure_ascii=True, default=str), flush=True)
 

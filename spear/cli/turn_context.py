@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spear.cli.settings_model import Settings
@@ -19,7 +19,7 @@ from spear.context.rules import RuleBook, RulePlaces
 from spear.context.skills import SkillShelf
 from spear.context.workspace_knowledge import knowledge_of
 from spear.control.classification import Classification
-from spear.events.names import Mode, RequestClass
+from spear.events.names import Mode, Path, RequestClass
 from spear.events.stream import Live, LiveKind, Sink
 from spear.host.confirmation import Choice, Confirm, Question, Subject
 from spear.state.directory import StateDirectory
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from spear.capabilities.providers import CapabilityProviders
     from spear.host.host_commands import Handler, HostAnswer
 
+_STAGES = {
+    Path.CODING_CORE: Pass.CODING_CORE,
+    Path.NORMATIVE: Pass.NORMATIVE,
+    Path.NORMATIVE_WORKFLOW: Pass.NORMATIVE_WORKFLOW,
+    Path.MIXED: Pass.MIXED_PREPASS,
+}
 _SHARE = 8
 """One part in eight of the window is for context: the rest is the conversation's."""
 
@@ -145,7 +151,7 @@ class TurnContext:
             offers = (Offer(Material.CAPABILITY, "external capabilities", text),) if text else ()
             withheld = tuple((Material.CAPABILITY, each.provider, each.reason) for each in self._gateway.withheld)
         shape = TurnShape(
-            turn.request, scope.request_class, Pass.CODING_CORE, scope.read_only, scope.targets, scope.symbols
+            turn.request, scope.request_class, _STAGES[scope.path], scope.read_only, scope.targets, scope.symbols
         )
         return select(
             shape, self._session.identity, self._session.declared, self._session.sources(offers, withheld),
@@ -178,7 +184,7 @@ class TurnContext:
         commands = KnowledgeCommands(self._session.knowledge, Role.MODEL, skill=self._session.skills.body)
         answer = commands.answer(words)
         for event in answer.events:
-            self._turn.emit(event)
+            self._turn.emit(replace(event, turn=self._turn.number))
         return HostAnswer(answer.text, ok=answer.status == 0)
 
     def _capability(self, words: Sequence[str], request: ToolRequest) -> HostAnswer:

@@ -1,0 +1,96 @@
+"""The chat commands that ask an engine: context, knowledge, capabilities, corpora (spec 8.2).
+
+Each is one implementation with its subcommand outside the chat; here words become answers, and events are audited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from spear.errors import UsageError
+
+if TYPE_CHECKING:
+    from spear.cli.application import Application
+    from spear.cli.repl.ports import CommandHandler
+    from spear.events.stream import Event
+
+
+class _Answer(Protocol):
+    @property
+    def text(self) -> str: ...
+    @property
+    def status(self) -> int: ...
+
+
+def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
+    """Handlers by command name. Nothing is opened before a command is used."""
+    return {
+        "context": lambda words, _: _context(app),
+        "rules": lambda words, _: "\n".join(app.context.rules.report()),
+        "skills": lambda words, _: "\n".join(app.context.skills.report()),
+        "tools": lambda words, _: _tools(app),
+        "remember": lambda words, _: _remember(app, words),
+        "recall": lambda words, _: _recall(app, words),
+        "knowledge": lambda words, _: _knowledge(app, words),
+        "corpus": lambda words, _: _corpus(app, words),
+    }
+
+
+def _context(app: Application) -> str:
+    """What the next turn would be told, were it asked what the last one was."""
+    last = app.last.result.request if app.last is not None else ""
+    return "\n".join(app.selection(app.classify(last), last).table())
+
+
+def _tools(app: Application) -> str:
+    from spear.agent.tools import SCHEMAS
+    from spear.capabilities.listing import listing
+    from spear.capabilities.registry import Place, Task
+
+    lines = [f"{schema.name:<14} {schema.description.split('. ')[0]}" for schema in SCHEMAS]
+    providers = app.context.providers()
+    if providers is not None:
+        identity = app.context.identity
+        corpus = identity.name if identity.registered else None
+        lines += listing(providers, Place(identity.root, corpus, Task.IMPLEMENTATION))
+    return "\n".join(lines)
+
+
+def _remember(app: Application, words: str) -> str:
+    if not words.strip():
+        raise UsageError("/remember needs a note", hint="/remember The board has two UARTs.")
+    answer = app.context.operator_commands().remember(words)
+    return _said(app, answer, answer.events)
+
+
+def _knowledge(app: Application, words: str) -> str:
+    from spear.context.knowledge.words import split
+
+    answer = app.context.operator_commands().answer(split(words))
+    return _said(app, answer, answer.events)
+
+
+def _recall(app: Application, words: str) -> str:
+    from spear.context.knowledge_commands import recall
+
+    return _said(app, recall(app.state.rules_learned, words))
+
+
+def _corpus(app: Application, words: str) -> str:
+    from spear.context.knowledge.words import split
+    from spear.workspace.corpora import CorpusCommands
+
+    settings = app.settings
+    commands = CorpusCommands(settings.projects_file, app.roots.primary, settings.corpus_root)
+    return _said(app, commands.answer(split(words)))
+
+
+def _said(app: Application, answer: _Answer, events: tuple[Event, ...] = ()) -> str:
+    """An answer's text, its events audited; an error of it is one of the command."""
+    for event in events:
+        app.audit_event(replace(event, turn=app.turn_number))
+    if answer.status:
+        raise UsageError(answer.text)
+    return answer.text
