@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from spear.evidence.turn import Weakening
 from spear.evidence.weakened import FileTexts, find_weakened, kinds_of_check_file
 from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
-from spear.workspace.changes import Snapshot, TreeChange, compare, snapshot
+from spear.workspace.changes import Snapshot, TreeChange, TreeChangeKind, compare, snapshot
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.roots import PRIMARY, Location, Roots
@@ -123,7 +124,7 @@ class ChangeLog:
         found = [
             change
             for change in compare(before, now, self._delivered, lambda path: mine.get(path, (None, None))[0])
-            if not _is_mine(change, mine)
+            if not self._is_mine(change, mine)
         ]
         self._known = now
         if not found:
@@ -143,13 +144,22 @@ class ChangeLog:
         self.changed(draft, changes)
         self._recorder.close(request, ToolResult("", Outcome.OK, changed=True, reason="changed by someone else"))
 
+    def _is_mine(self, change: TreeChange, mine: Mapping[str, FileState]) -> bool:
+        """Whether what is there now is what this turn left there."""
+        if change.path not in mine:
+            return False
+        now = change.after_sha256
+        if change.kind is TreeChangeKind.SYMLINK:
+            now = link_digest(os.readlink(self._roots.primary / change.path))
+        return mine[change.path][0] == now
+
     def _event(self, name: EventName, data: dict[str, object]) -> None:
         self._emit(Event(name, data, self._turn))
 
 
-def _is_mine(change: TreeChange, mine: Mapping[str, FileState]) -> bool:
-    """Whether what is there now is what this turn left there."""
-    return change.path in mine and mine[change.path][0] == change.after_sha256
+def link_digest(target: str) -> str:
+    """What stands for a symbolic link's content in records: the digest of where it points."""
+    return hashlib.sha256(target.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _small_text(path: Path) -> str | None:

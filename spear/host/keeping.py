@@ -6,7 +6,6 @@ others never reach the tree, and are reported to the model as refused.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from spear.agent.host import Refusal
 from spear.evidence.records import Change, ChangeKind
-from spear.host.changes import ChangeLog
+from spear.host.changes import ChangeLog, link_digest
 from spear.host.files import no_checkpoint
 from spear.host.making import Making
 from spear.host.paths import PathGate
@@ -150,7 +149,7 @@ def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:
 
 def _digest(state: PathState) -> str | None:
     if state.kind is NodeKind.LINK:
-        return hashlib.sha256(state.target.encode("utf-8", "surrogateescape")).hexdigest()
+        return link_digest(state.target)
     return state.sha256 or None
 
 

@@ -41,7 +41,7 @@ class Assessment:
     """What was decided about a command. `refusal` is set exactly when the decision is REFUSE.
 
     `verdicts` has one entry a destination; `script` is None when there is no tree. `network` says that the need of the
-    network is plain.
+    network is plain. `legible` is false when it cannot even be read which commands run (`eval "$x"`, `| sh`).
     """
 
     command: str
@@ -53,6 +53,7 @@ class Assessment:
     reasons: tuple[str, ...]
     refusal: Refusal | None = None
     refusals: tuple[Refusal, ...] = ()
+    legible: bool = True
 
     @property
     def destinations(self) -> tuple[Destination, ...]:
@@ -61,7 +62,7 @@ class Assessment:
 
     @property
     def certain(self) -> bool:
-        """Whether everything the command does was read: what an "always" rule may cover."""
+        """Whether everything the command does was read."""
         return self.decision is Decision.RUN
 
 
@@ -98,6 +99,7 @@ class CommandPolicy:
             _reasons(verdicts, refusals, read.opaque, network),
             refusals[0] if refusals else None,
             refusals,
+            legible="" not in read.opaque,
         )
 
 

@@ -77,8 +77,12 @@ _FREE = names("cd pwd true false : test [ echo printf")
 
 
 def too_broad(words: tuple[str, ...]) -> bool:
-    """Whether a prefix would approve nearly anything: an interpreter, network tool or package manager by name only."""
-    return len(words) < 2 and words[0].rsplit("/", 1)[-1] in _TOO_BROAD if words else True
+    """Whether a prefix would approve nearly anything: an interpreter, network tool or package manager by name only, or
+    with nothing but options after it (`python3 -c`)."""
+    if not words:
+        return True
+    named = any(not word.startswith("-") for word in words[1:])
+    return words[0].rsplit("/", 1)[-1] in _TOO_BROAD and not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,8 @@ def _words(simple: Simple) -> tuple[str, ...] | None:
 
 
 def _uncoverable(assessment: Assessment) -> bool:
+    if not assessment.legible:
+        return True
     for verdict in assessment.verdicts:
         destination = verdict.destination
         unknown = destination.path is None or verdict.opaque

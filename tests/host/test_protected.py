@@ -82,7 +82,10 @@ def test_the_refusal_of_a_generated_file_names_its_source(kept):
 
 
 def test_a_build_regenerates_what_an_edit_may_not_touch(kept):
-    kept.put("Makefile", "gen: \n\techo '/* DO NOT EDIT: generated */' > src/table.c\n\tmkdir -p build/tmp; echo x > build/tmp/x.c\n")
+    kept.put(
+        "Makefile",
+        "gen: \n\techo '/* DO NOT EDIT: generated */' > src/table.c\n\tmkdir -p build/tmp; echo x > build/tmp/x.c\n",
+    )
     turn = kept.turn("src/ring.c")
     result = turn.run("make gen")
     assert result.outcome is Outcome.OK, result.text
@@ -181,7 +184,7 @@ def test_what_other_programs_execute_later_is_closed_whether_it_exists_or_not(ri
     turn = ring.turn()
     if how == "opaque":
         code = "import os, sys; os.makedirs(os.path.dirname(sys.argv[1]) or '.', exist_ok=True); open(sys.argv[1], 'w')"
-        turn.run(f"python3 -c \"{code}\" $(echo {path})")
+        turn.run(f'python3 -c "{code}" $(echo {path})')
     else:
         assert WAYS[how](turn, path).outcome is Outcome.REFUSED
     assert ((ring.root / path).read_bytes() if (ring.root / path).exists() else None) == before
