@@ -126,8 +126,9 @@ def _spellings(root: Path, name: str) -> Iterable[str]:
     _, mode = _walk(root, relative)
     if mode is not None:
         return
-    real = os.path.realpath(root / relative)
-    if real.startswith(f"{root}/") and real != str(root / relative):
+    named = f"{root}/{relative}"
+    real = os.path.realpath(named)
+    if real.startswith(f"{root}/") and real != named:
         yield real[len(str(root)) + 1 :]
 
 

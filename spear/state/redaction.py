@@ -99,8 +99,10 @@ class Redactor:
         lowered = text.lower()
         for rule in RULES:
             searched = text if rule.exact else lowered
-            if any(trigger in searched for trigger in rule.triggers):
-                text = rule.apply(text)
+            for trigger in rule.triggers:  # a loop, not any(): this runs for every string of every record
+                if trigger in searched:
+                    text = rule.apply(text)
+                    break
         return text
 
 
