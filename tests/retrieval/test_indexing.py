@@ -45,7 +45,9 @@ def test_a_file_that_was_only_touched_is_not_indexed_again(tree, update):
     assert update().changed == 0
 
 
-def test_a_change_that_keeps_size_and_time_is_seen(tree, update, find):
+@pytest.mark.parametrize("too_fresh_ns", [0, 2_000_000_000])
+def test_a_change_that_keeps_size_and_time_is_seen(tree, update, find, monkeypatch, too_fresh_ns):
+    monkeypatch.setattr("spear.retrieval.reading._TOO_FRESH_NS", too_fresh_ns)
     ring = tree / "src/ring.c"
     os.utime(ring, (LONG_AGO, LONG_AGO))
     update()
@@ -53,6 +55,18 @@ def test_a_change_that_keeps_size_and_time_is_seen(tree, update, find):
     os.utime(ring, (LONG_AGO, LONG_AGO))
     assert update().changed == 1
     assert find("bell_capacity")
+
+
+def test_an_update_that_stops_makes_the_index_incomplete(tree, update, index):
+    update()
+    for number in range(1_500):
+        (tree / f"f{number:04}.txt").write_text(f"word{number}\n")
+    steps = index_tree(Tree(tree), index)
+    next(steps)
+    next(steps)
+    steps.close()
+    with Index.open(index) as opened:
+        assert not opened.is_complete
 
 
 def test_an_index_made_step_by_step_is_the_index_made_at_once(tmp_path_factory):
