@@ -43,10 +43,13 @@ class Chat:
         """Give the chat its terminal, once."""
         self.screen, self.entry = screen, entry
 
-    def begin(self, driver: Driver, *, notify: bool) -> None:
-        """The session is there: what was entered before is served now."""
+    def begin(self, driver: Driver, *, notify: bool, first: str = "") -> None:
+        """The session is there: `first` is served, then what was entered before."""
         self.driver, self._notify = driver, notify
-        self._next()
+        if first:
+            self._start(first)
+        else:
+            self._next()
 
     @property
     def busy(self) -> bool:
@@ -143,8 +146,9 @@ class Chat:
 
     def interrupt(self) -> None:
         """Ctrl+C: the running command, then the turn; else the text; else, twice, the chat."""
-        now = time.monotonic()
-        if self._worker is not None and self.driver is not None:
+        now, view = time.monotonic(), self.screen.view
+        over = view is not None and view.progress.answered and bool(self.entry.buffer.text)
+        if self._worker is not None and self.driver is not None and not over:
             self.hint(f"stopping {self.driver.interruption.press()}…", 5.0)
         elif self.entry.buffer.text:
             self.entry.take()

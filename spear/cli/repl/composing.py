@@ -23,7 +23,8 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
     """Settings, stores, host and conversation. Raises SpearError for what keeps the session from starting."""
     loaded = load(parsed, environ, cwd)
     settings = loaded.settings
-    resume = resumed(parsed, settings, environ, cwd)
+    choose = getattr(parsed, "resume", None) == ""
+    resume = None if choose else resumed(parsed, settings, environ, cwd)
     chat = ChatSession(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
     chat.await_sandbox(_SANDBOX_SECONDS)
 
@@ -37,6 +38,7 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
         theme=settings.theme,
         plain=settings.plain,
         vi=settings.editing_mode == "vi",
+        first="/resume" if choose else "",
         earlier=chat.earlier() if resume is not None else (),
         ready=chat.prepare,
         close=chat.close,

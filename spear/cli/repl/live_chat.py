@@ -95,7 +95,7 @@ class _Live:
         screen.show(banner(app, screen.palette, screen.width()))
         driver.replay(opened.earlier)
         opened.ready(lambda text: screen.show(screen.palette.paint(Style.WARN, f"! {clean(text)}")))
-        self._chat.begin(driver, notify=opened.notify)
+        self._chat.begin(driver, notify=opened.notify, first=opened.first)
 
     def _failed(self, _: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         error = context.get("exception")

@@ -24,8 +24,8 @@ _TERMINAL_GONE = frozenset({errno.EIO, errno.EBADF, errno.ENXIO, errno.EPIPE})
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A session ready to be talked to: its application, what serves entries on a screen, the operator's preferences,
-    what came before. `ready` is called once the first screen is there, with what prints a notice later; `close` when
-    the chat has ended."""
+    what came before, what is entered for them at first. `ready` is called once the first screen is there, with what
+    prints a notice later; `close` when the chat has ended."""
 
     app: ChatApplication
     driver: Callable[[Screen], Driver]
@@ -35,6 +35,7 @@ class Opened:
     vi: bool = False
     notify: bool = False
     earlier: Sequence[PastTurn] = ()
+    first: str = ""
     ready: Callable[[Callable[[str], None]], None] = field(default=lambda _: None)
     close: Callable[[], None] = field(default=lambda: None)
 

@@ -28,6 +28,7 @@ def run_plain(opening: Opened) -> int:
     opening.ready(lambda text: screen.show(f"! {clean(text)}"))
     ended: list[int] = []
     with _ending(driver, ended), contextlib.suppress(_Ended):
+        driver.serve(opening.first)
         while not driver.finished:
             try:
                 line = screen.read("> ")

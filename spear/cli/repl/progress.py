@@ -12,13 +12,15 @@ from spear.events.stream import Event
 
 @dataclass(slots=True)
 class Progress:
-    """Counts events. `changed` tells whether a call has changed the tree."""
+    """Counts events. `changed` tells whether a call has changed the tree; `answered` that the model has said its last
+    word and nothing runs any more."""
 
     started: float = field(default_factory=time.monotonic)
     rounds: int = 0
     tokens: int = 0
     context_tokens: int = 0
     changed: bool = False
+    answered: bool = False
     epoch: int = 0
     _check: tuple[str, int] = ("", -1)
 
@@ -28,9 +30,13 @@ class Progress:
         match event.name:
             case EventName.MODEL_REQUESTED:
                 self.rounds += 1
+                self.answered = False
                 self.context_tokens = int(data.get("estimated_tokens") or 0)
             case EventName.MODEL_ANSWERED:
+                self.answered = not data.get("tool_calls")
                 self.tokens += int(data.get("input_tokens") or 0) + int(data.get("output_tokens") or 0)
+            case EventName.VALIDATION_STARTED:
+                self.answered = False
             case EventName.TOOL_FINISHED:
                 self.changed = self.changed or bool(data.get("changed"))
             case EventName.EPOCH_OPENED:

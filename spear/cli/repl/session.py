@@ -201,6 +201,7 @@ class ChatSession:
         return tuple(
             SessionRow(s.id, _seconds(s.last), s.turn, s.title, "" if s.state.value == "closed" else s.state.value)
             for s in self._app.store.summaries(self._app.roots.primary)
+            if s.turn or s.id == self.session
         )
 
     def new_session(self) -> None:
@@ -240,11 +241,16 @@ class ChatSession:
         self._app.close()
 
     def _reopen(self, resume: Session | None) -> None:
-        mode, approvals = self._app.mode, self._app.approvals
-        self._app.close()
-        self._app = Application(replace(self._invocation, resume=resume))
-        self._app.approvals = approvals
-        self._app.set_mode(mode)
+        """Another `Application` in place of this one, which stays when the other cannot be opened."""
+        before = self._app
+        if resume is not None and resume.id == before.session:
+            before.close()  # a session is open once
+            self._app = Application(replace(self._invocation, resume=resume))
+        else:
+            self._app = Application(replace(self._invocation, resume=resume))
+            before.close()
+        self._app.approvals = before.approvals
+        self._app.set_mode(before.mode)
         self._behind = BehindThePrompt(self._app)
         self._behind.begin(lambda _: None)
 

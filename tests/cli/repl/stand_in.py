@@ -188,6 +188,17 @@ class _Turn:
     def do_stream(self, number: str) -> str:
         return self.say("\n\n".join(f"paragraph {n} of the stream" for n in range(int(number))), 11)
 
+    def do_linger(self, seconds: str) -> str:
+        """Answer, and take a while to end."""
+        said = self.say("the answer is there")
+        end = time.monotonic() + float(seconds)
+        while time.monotonic() < end:
+            if self.cancelled():
+                self.stop = "interrupted"
+                break
+            time.sleep(0.02)
+        return said
+
     def do_slow(self, number: str) -> str:
         said = ""
         for n in range(int(number)):

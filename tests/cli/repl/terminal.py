@@ -44,7 +44,7 @@ class Terminal:
             return self.plain()
         raise AssertionError(f"no {pattern!r} in:\n{self.plain()[-3000:]}")
 
-    def settle(self, quiet: float = 0.3, timeout: float = 10) -> str:
+    def settle(self, quiet: float = 0.2, timeout: float = 10) -> str:
         """Read until nothing has come for a while."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:

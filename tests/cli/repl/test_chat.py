@@ -396,6 +396,21 @@ def test_ctrl_c_clears_the_text_and_keeps_it_in_the_history(chat, requests):
     assert requests() == ["say half typed"]
 
 
+def test_ctrl_c_clears_text_once_the_answer_is_there_though_the_turn_has_not_ended(chat, requests):
+    r = chat()
+    r.line("linger 1")
+    r.wait("the answer is there")
+    r.keys("half typed")
+    r.wait("half typed")
+    r.keys("\x03")
+    r.settle(0.2)
+    r.line("/status")
+    r.wait("other roots")
+    r.settle(0.8)
+    assert "interrupted" not in r.plain()
+    assert requests() == ["linger 1"]
+
+
 def test_ctrl_c_twice_at_an_empty_prompt_ends_the_chat(chat):
     r = chat()
     r.keys("\x03")

@@ -127,10 +127,22 @@ def test_a_session_is_resumed_with_its_last_turns_and_its_conversation(real, scr
     again.line("And now?")
     again.wait("second")
     assert "zebra-1" in json.dumps(server.requests[-1]["messages"])
-    again.line("/new")
-    again.wait("is stored: /resume")
-    again.line("/sessions")
-    again.wait("What does app.py do")
+    chosen = real(None, "--resume", server=server)
+    chosen.wait("Go on with which session")
+    chosen.line("1")
+    chosen.wait("is open in process")
+    again.settle()
+    again.line("/quit")
+    assert again.end() == 0
+    chosen.mark()
+    chosen.line("/resume")
+    chosen.wait("Go on with which session")
+    chosen.line("1")
+    chosen.wait("zebra-1")
+    chosen.line("/new")
+    chosen.wait("is stored: /resume")
+    chosen.line("/sessions")
+    chosen.wait("What does app.py do")
 
 
 def test_a_configuration_error_ends_the_chat_with_its_sentence(project, tmp_path, terminal):
