@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
+from bench.measure import Row, paired, ratio_row, timed
 from spear.workspace.changes import compare, snapshot
 from spear.workspace.delivered import DeliveredSource
+
+_FILES = 50_000
 
 
 def build(root: Path, files: int) -> None:
@@ -23,28 +22,25 @@ def build(root: Path, files: int) -> None:
             (directory / f"f{name}.c").write_bytes(b"int x;\n")
 
 
-def main(files: int = 50_000, rounds: int = 9) -> dict[str, float]:
-    """Medians of interleaved rounds, in seconds, and their ratio."""
+def rows(quick: bool) -> list[Row]:
+    """Looking again at a tree in which nothing changed."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
-        build(root, files)
+        build(root, _FILES)
         subprocess.run(["git", "init", "-q"], cwd=root, check=True)
         subprocess.run(["git", "add", "-A"], cwd=root, check=True)
         delivered = DeliveredSource(root)
         first = snapshot(root, delivered)
-        floor: list[float] = []
-        ours: list[float] = []
-        for _ in range(rounds):
-            start = time.perf_counter()
-            subprocess.run(["find", ".", "-printf", "%i %s %T@ %C@\n"], cwd=root, stdout=subprocess.PIPE, check=True)
-            middle = time.perf_counter()
-            assert compare(first, snapshot(root, delivered, first), delivered) == ()
-            ours.append(time.perf_counter() - middle)
-            floor.append(middle - start)
-    result = {"find_s": statistics.median(floor), "ours_s": statistics.median(ours)}
-    return {**result, "ratio": result["ours_s"] / result["find_s"]}
+
+        def ours() -> float:
+            found: list[object] = []
+            spent = timed(lambda: found.extend(compare(first, snapshot(root, delivered, first), delivered)))
+            assert not found
+            return spent
+
+        left, right = paired(7 if quick else 21, ours, lambda: timed(lambda: _find(root)))
+    return [ratio_row("change detection, 50 000 files", 1.5, left, right)]
 
 
-if __name__ == "__main__":
-    json.dump(main(), sys.stdout)
-    print()
+def _find(root: Path) -> None:
+    subprocess.run(["find", ".", "-printf", "%i %s %T@ %C@\n"], cwd=root, stdout=subprocess.PIPE, check=True)

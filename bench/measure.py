@@ -82,6 +82,8 @@ def table(rows: Sequence[Row]) -> str:
         floor = "–" if row.floor is None else f"{row.floor:.2f}"
         ratio = "–" if row.ratio is None else f"{row.ratio:.2f}"
         met = {True: "yes", False: "NO", None: "–"}[row.met]
-        line = f"{row.what:<46} {row.value:>9.2f} {floor:>9} {row.unit:<5} {ratio:>6} {row.runs:>5}  {row.goal:<17} {met}"
+        line = (
+            f"{row.what:<46} {row.value:>9.2f} {floor:>9} {row.unit:<5} {ratio:>6} {row.runs:>5}  {row.goal:<17} {met}"
+        )
         lines.append(f"{line:<115} {row.note}".rstrip())
     return "\n".join(lines)

@@ -29,7 +29,18 @@ from spear.sandbox.request import RootMount, RunRequest
 from spear.sandbox.runner import CommandRunner
 from spear.sandbox.seccomp import program
 
-_FLAGS = ("--auto", "--no-network", "--model", "m", "--ctx", "8000000", "--max-tool-rounds", "999", "--max-commands", "999")
+_FLAGS = (
+    "--auto",
+    "--no-network",
+    "--model",
+    "m",
+    "--ctx",
+    "8000000",
+    "--max-tool-rounds",
+    "999",
+    "--max-commands",
+    "999",
+)
 _SETTLED = 2
 """Rounds of a process that are not counted: the first ones open the sandbox."""
 

@@ -52,7 +52,9 @@ def _commands(where: Place, runs: int) -> list[Row]:
             lambda: timed(lambda: _quietly(where, [interpreter(), "-c", "pass"])),
         )
         loaded = _heavy_imports(where, words)
-        made.append(ratio_row(f"spear-chat {' '.join(words)}", 2.0, left, right, note=f"imports {loaded or 'none of them'}"))
+        made.append(
+            ratio_row(f"spear-chat {' '.join(words)}", 2.0, left, right, note=f"imports {loaded or 'none of them'}")
+        )
     return made
 
 
@@ -87,7 +89,9 @@ def _first_request(where: Place, runs: int) -> list[Row]:
 
         what = "start → first request"
         note = "model and window configured"
-        configured = ratio_row(what, 1.25, *paired(runs, lambda: ours("--model", "m", "--ctx", "32768"), floor), note=note)
+        configured = ratio_row(
+            what, 1.25, *paired(runs, lambda: ours("--model", "m", "--ctx", "32768"), floor), note=note
+        )
         asked = ratio_row(what, 1.25, *paired(runs, ours, floor), note="GET /models first")
         return [configured, asked, amount_row("first request, empty context", 9000, max(sizes), "bytes", len(sizes))]
 
