@@ -1,0 +1,154 @@
+"""What a turn prints, from its events alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from spear.cli.display.markdown import MarkdownRenderer
+from spear.cli.display.palette import PLAIN
+from spear.cli.repl.interruption import Interruption
+from spear.cli.repl.turn_view import LIVE_ROWS, Canvas, TurnView
+from spear.control.controller import FinishedTurn
+from spear.events.names import EventName
+from spear.events.stream import Event, Live, LiveKind
+from spear.events.turn import TurnResult
+
+
+class Shown:
+    """A view and what it printed."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.view = TurnView(Canvas(PLAIN, MarkdownRenderer(PLAIN), lambda: 80, self.texts.append))
+
+    def say(self, text: str) -> None:
+        self.view(Live(LiveKind.TEXT, text))
+
+    def event(self, name: EventName, **data: object) -> None:
+        self.view(Event(name, data, 1))
+
+    def call(self, tool: str = "patch", path: str = "a.c", **done: object) -> None:
+        self.event(EventName.TOOL_CALLED, call_id="c", tool=tool, arguments={"path": path})
+        self.event(EventName.TOOL_FINISHED, call_id="c", tool=tool, **{"outcome": "ok", **done})
+
+    def finish(self, answer: str, verdict: str = "NO_CHANGE", **changes: object) -> None:
+        plain = {
+            "schema": "spear.turn/1", "session": "s", "turn": 1, "request": "r", "class": "GENERAL",
+            "path": "coding_core", "mode": "auto", "read_only": False, "answer": answer, "verdict": verdict,
+            "reasons": [], "stop": {"reason": "answered"}, "epoch": 0, "changed_files": [], "commands": [],
+            "checks": [], "validation": [], "repair": None, "refusals": [], "usage": {}, "rounds": 1, "tool_calls": 1,
+            "duration_s": 1.0, "audit": {"session_dir": "d"},
+        }  # fmt: skip
+        self.view.finish(FinishedTurn(TurnResult.model_validate({**plain, **changes}), ()))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.texts)
+
+
+@pytest.fixture
+def shown() -> Shown:
+    return Shown()
+
+
+def test_a_block_is_printed_as_soon_as_it_is_finished_and_only_once(shown):
+    shown.say("first\n\nsec")
+    shown.say("ond\n\nthird")
+    assert shown.text.split() == ["first"]
+    shown.say("\n")
+    assert shown.text.split() == ["first", "second"]
+    shown.finish("first\n\nsecond\n\nthird")
+    assert shown.text.split() == ["first", "second", "third"]
+
+
+def test_what_is_said_after_a_change_is_held_until_the_verdict_has_marked_it(shown):
+    shown.call(changed=True)
+    before = len(shown.texts)
+    shown.say("I changed it. All tests pass.\n\nAnything else?\n\n")
+    assert shown.texts[before:] == []
+    shown.finish("**UNVERIFIED** — why\n\nAll tests pass. *(not verified)*", "UNVERIFIED")
+    printed = "\n".join(shown.texts[before:])
+    assert "All tests pass. *(not verified)*" in printed
+    assert printed.count("All tests pass.") == 1
+
+
+def test_what_turns_out_to_be_narration_is_printed_before_the_call_that_shows_it(shown):
+    shown.call(changed=True)
+    shown.say("Now the tests.")
+    shown.call("terminal")
+    assert shown.text.index("Now the tests.") < shown.text.index("Terminal")
+
+
+def test_an_answer_before_the_one_repair_is_dropped(shown):
+    shown.call(changed=True)
+    shown.say("It all works.\n\n")
+    shown.event(EventName.VALIDATION_REPAIR_STARTED, epoch=1)
+    shown.event(EventName.MODEL_REQUESTED, round=2)
+    shown.say("Now it does.")
+    shown.finish("Now it does.", "VERIFIED")
+    assert "It all works." not in shown.text
+    assert shown.text.count("Now it does.") == 1
+
+
+def test_a_composed_answer_nobody_streamed_is_printed(shown):
+    shown.finish("Stopped after 60 rounds.", stop={"reason": "round_budget"})
+    assert "Stopped after 60 rounds." in shown.text
+    assert shown.texts[-1].lstrip().startswith("NO_CHANGE · stopped: round budget")
+
+
+def test_lines_of_a_file_changed_twice_are_added_up_in_the_block(shown):
+    shown.call(changed=True, added=3, removed=1)
+    shown.call(changed=True, added=2, removed=0)
+    shown.finish("x", "UNVERIFIED", changed_files=[{"path": "a.c", "change": "modified"}])
+    assert "modified  a.c  +5 −1" in shown.texts[-1]
+
+
+def test_the_live_rows_stay_few_however_much_streams_and_runs(shown):
+    shown.say("\n".join(f"- item {n}" for n in range(200)))
+    assert len(shown.view.live_rows().split("\n")) <= LIVE_ROWS
+    for number in range(20):
+        shown.event(EventName.TOOL_CALLED, call_id=str(number), tool="read_file", arguments={"path": "a"})
+    assert len(shown.view.live_rows().split("\n")) <= LIVE_ROWS
+
+
+def test_each_step_of_the_validation_is_one_line(shown):
+    shown.event(EventName.VALIDATION_STARTED, commands=["make", "make test"])
+    assert "Validate make, make test" in shown.view.live_rows()
+    shown.event(
+        EventName.VALIDATION_FINISHED,
+        steps=[{"command": "make", "status": "NOT_RUN"}, {"command": "make test", "status": "PASSED"}],
+    )
+    assert [line.strip() for line in shown.text.split("\n") if line.strip()] == [
+        "• Validate make not run",
+        "• Validate make test passed",
+    ]
+
+
+def test_what_the_checks_show_so_far_follows_the_epochs(shown):
+    progress = shown.view.progress
+    assert progress.so_far == "no change so far"
+    shown.event(EventName.EPOCH_OPENED, epoch=1)
+    assert progress.so_far == "changed, not checked yet"
+    shown.event(EventName.CHECK_RECORDED, status="passed", epoch=1)
+    assert progress.so_far == "changed, last check passed"
+    shown.event(EventName.EPOCH_OPENED, epoch=2)
+    assert progress.so_far == "changed, not checked yet"
+
+
+def test_stopping_ends_the_running_command_first_and_then_the_turn():
+    stopping = Interruption()
+    stopping.command_started()
+    assert stopping.press() == "the running command"
+    assert (stopping.command_cancelled(), stopping.cancelled()) == (True, False)
+    stopping.command_ended()
+    assert not stopping.command_cancelled()
+    assert stopping.press() == "the turn"
+    assert (stopping.command_cancelled(), stopping.cancelled()) == (True, True)
+
+
+def test_a_command_that_does_not_end_is_no_obstacle_to_ending_the_turn():
+    stopping = Interruption()
+    stopping.command_started()
+    stopping.press()
+    assert stopping.press() == "the turn"
+    assert stopping.cancelled()
