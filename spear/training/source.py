@@ -1,0 +1,114 @@
+"""Reading a store for curation: one verified episode at a time, in the order they were captured (spec 7).
+
+What is deleted, altered, repeated or not listed is reported as such and never read as data. Nothing is kept in memory
+but the marks, which a person set one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from spear.errors import UsageError
+from spear.state.lines import read_lines
+from spear.training.episode import Episode, decode
+from spear.training.layout import Layout, ManifestLine, MarkLine
+from spear.training.vocabulary import Mark
+
+
+class Problem(StrEnum):
+    """What is wrong with a part of a store."""
+
+    MISSING = "missing"
+    ALTERED = "altered"
+    UNREADABLE = "unreadable"
+    UNLISTED = "unlisted"
+    UNFINISHED = "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One listed episode: its line, and the episode itself or what is wrong with it."""
+
+    line: ManifestLine
+    episode: Episode | Problem
+    mark: Mark | None = None
+
+
+class Source:
+    """The store below one directory, as it stands when it is opened; what is appended later is not read."""
+
+    def __init__(self, root: Path) -> None:
+        self.layout = Layout(root)
+        if not root.is_dir():
+            raise UsageError(
+                f"{root} holds no training data",
+                hint="--source takes the training-data directory below the audit directory of a state directory",
+            )
+        self.unreadable_lines = 0
+        self._end = self.layout.manifest.stat().st_size if self.layout.manifest.is_file() else 0
+        self._marks = self._read_marks()
+
+    def episodes(self) -> Iterator[Found]:
+        """Every listed episode in order. Lines that are no manifest lines are counted in `unreadable_lines`."""
+        read = 0
+        for raw in read_lines(self.layout.manifest):
+            read += len(raw) + 1
+            if read > self._end:
+                return
+            try:
+                line = ManifestLine.model_validate_json(raw)
+                path = self.layout.episode(line.session, line.turn, line.id)
+            except ValueError:
+                self.unreadable_lines += 1
+                continue
+            yield Found(line, _verified(path, line), self._marks.get(line.id))
+
+    def read(self, line: ManifestLine) -> Episode:
+        """One episode again. Raises UsageError when it changed since it was verified."""
+        episode = _verified(self.layout.episode(line.session, line.turn, line.id), line)
+        if isinstance(episode, Problem):
+            raise UsageError(f"episode {line.id} changed while it was being read", hint="run the command again")
+        return episode
+
+    def unlisted(self, listed: int) -> int:
+        """How many episode files there are beyond the `listed` ones."""
+        files = sum(1 for _ in self.layout.episodes.glob("*/*.json"))
+        return max(0, files - listed)
+
+    def unfinished(self) -> int:
+        """How many drafts wait for their turn to end or for recovery."""
+        return sum(1 for _ in self.layout.drafts.glob("*.jsonl"))
+
+    def _read_marks(self) -> dict[str, Mark]:
+        marks = {}
+        for raw in read_lines(self.layout.marks):
+            try:
+                line = MarkLine.model_validate_json(raw)
+            except ValidationError:
+                self.unreadable_lines += 1
+                continue
+            marks[line.episode] = line.mark
+        return marks
+
+
+def _verified(path: Path, line: ManifestLine) -> Episode | Problem:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Problem.MISSING
+    except OSError:
+        return Problem.UNREADABLE
+    if hashlib.sha256(data).hexdigest() != line.sha256:
+        return Problem.ALTERED
+    try:
+        episode = decode(data)
+    except ValueError:
+        return Problem.UNREADABLE
+    facts = episode.facts
+    return episode if (facts.session, facts.turn) == (line.session, line.turn) else Problem.UNREADABLE
