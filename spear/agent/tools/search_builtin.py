@@ -45,8 +45,14 @@ class BuiltIn:
         for path, _, matched, count in self._searched(spot, query, deadline):
             yield path, len(matched) if of_lines else count
 
-    def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
+    def files(self, spot: Spot, everything: bool, deadline: Deadline, name_glob: str = "") -> Iterator[str]:
         """See Engine.files."""
+        wanted = selector(name_glob) if name_glob else None
+        for path in self._paths(spot, everything, deadline):
+            if wanted is None or wanted.match(path.rpartition("/")[2]):
+                yield path
+
+    def _paths(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
         if spot.file:
             yield spot.file
             return
@@ -56,10 +62,7 @@ class BuiltIn:
     def _searched(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[tuple[str, list[str], set[int], int]]:
         """Files with a match: path, lines, indexes of matching lines, number of matches."""
         pattern = _compiled(query)
-        wanted = selector(query.name_glob) if query.name_glob else None
-        for path in self.files(spot, query.everything, deadline):
-            if wanted is not None and not wanted.match(path.rsplit("/", 1)[-1]):
-                continue
+        for path in self.files(spot, query.everything, deadline, query.name_glob):
             text = _content(spot.directory / path)
             if text is None:
                 continue

@@ -86,6 +86,6 @@ class Engine(Protocol):
         """Files with a match and how many matches (or matching lines) each has. Raises BadPattern."""
         ...
 
-    def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
-        """Files that a search would look into (all of them with `everything`)."""
+    def files(self, spot: Spot, everything: bool, deadline: Deadline, name_glob: str = "") -> Iterator[str]:
+        """Files that a search would look into (all of them with `everything`) whose names match `name_glob`."""
         ...

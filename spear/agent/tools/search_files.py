@@ -79,7 +79,8 @@ class Searcher:
 
     def _files(self, place: _Place, pattern: str, page: Page, deadline: Deadline) -> ToolResult:
         wanted = self._filter(place, pattern, bare_word=True)
-        found = [shown for path in self._engine.files(place.spot, False, deadline) if (shown := wanted(path))]
+        paths = self._engine.files(place.spot, False, deadline, _name_glob(pattern))
+        found = [shown for path in paths if (shown := wanted(path))]
         if not found:
             return results.ok(self._no_files(place, pattern))
         base, prefix = os.fspath(place.spot.directory), joined(place.shown, "")
@@ -165,7 +166,7 @@ class Searcher:
             found = [
                 shown
                 for path in self._engine.files(place.spot, everything, Deadline(_PROBE))
-                if (shown := wanted(path)) and (same_case or folded.match(shown.lower()))
+                if (same_case or folded.match(joined(place.shown, path).lower())) and (shown := wanted(path))
             ]
             if found:
                 return f"no files match {pattern}\n[hint: {what}: {', '.join(found[:_HINT_PATHS])}]"
@@ -206,9 +207,9 @@ def _place(target: Resolved) -> _Place:
 
 def _name_glob(glob: str) -> str:
     """What the name must match for the path to match `glob`, "" where that says nothing."""
-    if not glob or glob.startswith("!") or ("{" in glob and "/" in glob):
+    if not glob or glob.startswith("!") or glob.endswith("/") or ("{" in glob and "/" in glob):
         return ""
-    name = glob.rstrip("/").rpartition("/")[2]
+    name = glob.rpartition("/")[2]
     return "" if name in ("", "**") or not has_magic(glob) else name
 
 

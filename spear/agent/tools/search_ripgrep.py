@@ -60,9 +60,9 @@ class Ripgrep:
                 if count.isdigit():
                     yield _path(path), int(count)
 
-    def files(self, spot: Spot, everything: bool, deadline: Deadline) -> Iterator[str]:
+    def files(self, spot: Spot, everything: bool, deadline: Deadline, name_glob: str = "") -> Iterator[str]:
         """See Engine.files."""
-        arguments = ["--files", "--null", *(_EVERYTHING if everything else ())]
+        arguments = ["--files", "--null", *(_EVERYTHING if everything else ()), *_named(name_glob)]
         with self._running(arguments, spot, None, deadline) as output:
             for record in _records(output, b"\0"):
                 yield _path(record)
@@ -110,9 +110,11 @@ def _search(query: Query) -> list[str]:
         arguments.append("--ignore-case")
     if query.everything:
         arguments.extend(_EVERYTHING)
-    if query.name_glob:
-        arguments.extend((f"--type-add=wanted:{query.name_glob}", "--type=wanted"))
-    return arguments
+    return [*arguments, *_named(query.name_glob)]
+
+
+def _named(glob: str) -> tuple[str, ...]:
+    return (f"--type-add=wanted:{glob}", "--type=wanted") if glob else ()
 
 
 def _raise_for(status: int, problems: str) -> None:

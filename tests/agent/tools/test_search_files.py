@@ -346,3 +346,17 @@ def test_the_built_in_engine_opens_no_link(tmp_path):
     (tmp_path / "link").symlink_to("real")
     found = BuiltIn().rows(Spot(tmp_path, "link"), Query("needle"), Deadline(20))
     assert list(found) == []
+
+
+def test_a_glob_that_names_a_directory_does_not_filter_file_names(either):
+    assert "src/ring.c" in either.ok("search_files", pattern="ring_next", file_glob="sr*/")
+    assert "src/ring.c" in either.ok("search_files", pattern="sr*/", target="files")
+
+
+@pytest.mark.parametrize("engine", [Ripgrep("rg"), BuiltIn()], ids=ENGINES)
+def test_files_are_listed_by_the_pattern_of_their_name(tmp_path, engine):
+    for path in ("a.c", "b.h", "c.d/a.h"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("x")
+    assert sorted(engine.files(Spot(tmp_path), False, Deadline(20), "*.[ch]")) == ["a.c", "b.h", "c.d/a.h"]
+    assert list(engine.files(Spot(tmp_path), False, Deadline(20), "*.c")) == ["a.c"]
