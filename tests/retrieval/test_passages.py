@@ -105,6 +105,25 @@ def test_the_scan_of_python_agrees_with_its_parser_on_traps(text):
     assert scanned(text) == wanted(text)
 
 
+HOSTILE = {
+    "comments.py": "#'''" * 300_000,
+    "strings.py": "[" + '\'"""\',' * 200_000,
+    "escapes.py": "'''" + "\\" * 1_000_000 + "'''" * 3,
+    "openings.py": "\\'''" * 300_000,
+    "remarks.py": "#\n" * 300_000 + "def f(): pass\n",
+    "nested.py": "".join(" " * (n % 25) + "class a:\n" for n in range(50_000)),
+    "braces.js": "{" * 500_000,
+    "classes.ts": "class A { m() { class B {" * 20_000,
+    "line.txt": "x" * 2_000_000,
+    "blank.txt": " \n" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_made_to_be_slow_is_cut_all_the_same(name):
+    assert squeezed("".join(p.text for p in Cutter().cut(name, HOSTILE[name]))) == squeezed(HOSTILE[name])
+
+
 def titles(name: str, text: str) -> dict[str, tuple[int, int]]:
     return {p.title: (p.first_line, p.last_line) for p in Cutter().cut(name, text) if p.title}
 

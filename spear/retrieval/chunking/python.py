@@ -18,6 +18,8 @@ from spear.retrieval.chunking.passages import Definition, Lines
 _HEADER = re.compile(r"\n([ \t]*)(?:@|(async[ \t]+def|def|class)[ \t]+(\w+))")
 _DELIMITER = re.compile("\"\"\"|'''")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
+_OPENS = re.compile("[#\"']")
+_LOOK_BACK = 200
 _DEEPEST_INDENT = 24
 _DEDENT = tuple(re.compile(rf"\n[ \t]{{0,{indent}}}[^\s#)\]}}]") for indent in range(_DEEPEST_INDENT + 1))
 _COMMENT = re.compile(r"[ \t]*#")
@@ -105,21 +107,27 @@ def _strings(source: str) -> list[tuple[int, int]]:
     at = behind = 0
     while match := _DELIMITER.search(source, at):
         start = match.start()
-        before = source[max(behind, source.rfind("\n", 0, start) + 1) : start]
-        if _within_line(before):
+        least = max(behind, start - _LOOK_BACK)
+        before = source[max(least, source.rfind("\n", least, start) + 1) : start]
+        held_by = _held_by(before)
+        if held_by == "#":
+            at = source.find("\n", start)
+            if at < 0:
+                break
+        elif held_by:
             at = start + 1
-            continue
-        at = behind = _closing(source, match.end(), match[0])
-        found.append((start, at))
+        else:
+            at = behind = _closing(source, match.end(), match[0])
+            found.append((start, at))
     return found
 
 
-def _within_line(before: str) -> bool:
-    """Whether a delimiter after `before` stands in a comment or in a string of one line."""
+def _held_by(before: str) -> str:
+    """What a delimiter after `before` stands in: `#` for a comment, a quote for a string of one line, else nothing."""
     if "#" not in before and '"' not in before and "'" not in before:
-        return False
-    rest = _STRING.sub("", before)
-    return "#" in rest or '"' in rest or "'" in rest
+        return ""
+    opened = _OPENS.search(_STRING.sub("", before))
+    return opened[0] if opened else ""
 
 
 def _closing(source: str, at: int, delimiter: str) -> int:
