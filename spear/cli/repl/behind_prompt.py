@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from spear.agent.messages import ModelFailure
 from spear.cli.application import Application
 from spear.errors import SpearError
 
+_CONNECT_SECONDS = 5.0
+_WAYS_OUT = (
+    "Point spear-chat at an endpoint (--api-base URL, or [backends] in the configuration), see --demo, or serve a GGUF "
+    "file with the spear[local] extra; /undo, /diff, /search, /standard, /knowledge and !tools need no model"
+)
+
 
 class BehindThePrompt:
     """One for each `Application`. The probe of the sandbox starts at once, the endpoint is asked by `begin`."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: Application, *, replaying: bool) -> None:
         self._app = app
+        self._replaying = replaying
         self.window = app.settings.ctx
         self.model = app.settings.model
         self.limits = ""
@@ -28,7 +38,7 @@ class BehindThePrompt:
 
     def begin(self, say: Callable[[str], None]) -> None:
         """Load the provider and ask the endpoint. `say` prints, from any thread, that commands cannot run here."""
-        for work in (self._ask, lambda: self._report(say)):
+        for work in (lambda: self._ask(say), lambda: self._report(say)):
             threading.Thread(target=work, daemon=True).start()
 
     def _probe(self) -> None:
@@ -42,10 +52,26 @@ class BehindThePrompt:
         if self._unconfined:
             say(self._unconfined)
 
-    def _ask(self) -> None:
+    def _ask(self, say: Callable[[str], None]) -> None:
         app = self._app
         try:
+            backend = app.backend
+            direct = not (self._replaying or app.settings.ssh or getproxies())
+            if direct and not _answers(app.settings.api_base):
+                say(f"no model answers at {app.settings.api_base}. {_WAYS_OUT}")
+                return
             self.window = app.window()
-            self.model = app.settings.model or app.backend.model
-        except (ModelFailure, SpearError, OSError):
-            return  # an endpoint that cannot be asked is said when a turn needs it
+            self.model = app.settings.model or backend.model
+        except (ModelFailure, SpearError, OSError) as error:
+            say(f"{error}. {_WAYS_OUT}")
+
+
+def _answers(address: str) -> bool:
+    """Whether somebody listens at an endpoint's address."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with socket.create_connection((parts.hostname or "", port), _CONNECT_SECONDS):
+            return True
+    except (OSError, ValueError):
+        return False

@@ -36,7 +36,7 @@ class ChatSession:
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation
         self._app = Application(invocation)
-        self._behind = BehindThePrompt(self._app)
+        self._behind = BehindThePrompt(self._app, replaying=self._invocation.replay is not None)
 
     # --- what is shown ----------------------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ class ChatSession:
             before.close()
         self._app.approvals = before.approvals
         self._app.set_mode(before.mode)
-        self._behind = BehindThePrompt(self._app)
+        self._behind = BehindThePrompt(self._app, replaying=self._invocation.replay is not None)
         self._behind.begin(lambda _: None)
 
 

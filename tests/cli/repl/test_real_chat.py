@@ -145,6 +145,19 @@ def test_a_session_is_resumed_with_its_last_turns_and_its_conversation(real, scr
     chosen.wait("What does app.py do")
 
 
+def test_without_a_model_the_ways_out_are_said_and_the_rest_works(project, state, tmp_path, terminal):
+    environment = {
+        "PATH": terminal.PATH, "HOME": str(tmp_path), "TERM": "xterm", "SPEAR_STATE_DIR": str(state),
+        "SPEAR_API_BASE": "http://127.0.0.1:9/v1",
+    }  # fmt: skip
+    r = terminal.Terminal(lambda: main([]), project, environment)
+    r.wait(r"no model answers at http://127\.0\.0\.1:9/v1\. Point spear-chat at an endpoint")
+    r.line("!read app.py")
+    r.wait(r"2\|    return 1")
+    r.line("/quit")
+    assert r.end() == 0
+
+
 def test_a_configuration_error_ends_the_chat_with_its_sentence(project, tmp_path, terminal):
     (tmp_path / "config.toml").write_text("modle = 'x'\n")
     environment = {
