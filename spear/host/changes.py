@@ -150,7 +150,7 @@ class ChangeLog:
             return False
         now = change.after_sha256
         if change.kind is TreeChangeKind.SYMLINK:
-            now = link_digest(os.readlink(self._roots.primary / change.path))
+            now = link_digest(str((self._roots.primary / change.path).readlink()))
         return mine[change.path][0] == now
 
     def _event(self, name: EventName, data: dict[str, object]) -> None:

@@ -42,7 +42,9 @@ _CREDENTIAL_NAMES = frozenset({".netrc", "_netrc", ".git-credentials", ".pypirc"
 _PRIVATE_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519|xmss|ecdsa_sk|ed25519_sk)")
 _TOKEN = re.compile(rb"_authToken|_auth\s*=|_password", re.IGNORECASE)
 
-_RUN_LATER_NAMES = frozenset({".envrc", ".mcp.json", ".direnvrc", "lefthook.yml", ".lefthook.yml", ".autoenv"})
+_RUN_LATER_NAMES = frozenset(
+    {".envrc", ".mcp.json", ".direnvrc", "lefthook.yml", ".lefthook.yml", ".autoenv", ".pre-commit-config.yaml"}
+)
 _RUN_LATER_DIRECTORIES = frozenset(
     {".husky", ".spear", ".direnv", ".claude", ".codex", ".cursor", ".idea", ".lefthook"}
 )

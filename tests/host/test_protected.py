@@ -176,7 +176,7 @@ def test_a_real_cargo_test_locks_and_counts_as_a_check_of_the_state_it_left(ring
 
 @pytest.mark.parametrize(
     "path", [".git/hooks/pre-commit", ".git/config", ".envrc", ".vscode/tasks.json", ".husky/pre-commit", ".spear/x.toml",
-             ".mcp.json", ".claude/settings.json"],
+             ".mcp.json", ".claude/settings.json", ".pre-commit-config.yaml"],
 )  # fmt: skip
 @pytest.mark.parametrize("how", ["write_file", "redirection", "opaque"])
 def test_what_other_programs_execute_later_is_closed_whether_it_exists_or_not(ring, path, how):
@@ -188,6 +188,14 @@ def test_what_other_programs_execute_later_is_closed_whether_it_exists_or_not(ri
     else:
         assert WAYS[how](turn, path).outcome is Outcome.REFUSED
     assert ((ring.root / path).read_bytes() if (ring.root / path).exists() else None) == before
+
+
+@pytest.mark.parametrize("path", [".git/hooks/pre-commit", ".git/config", ".envrc"])
+def test_a_closed_path_is_read_only_to_a_program_while_it_runs(ring, path):
+    """So that nothing of the same command, git above all, acts on what another part of it planted."""
+    ring.put(".envrc", "use flake\n")
+    result = ring.turn().run(f"python3 -c \"import sys; open(sys.argv[1], 'a')\" $(echo {path})")
+    assert "Read-only file system" in result.text
 
 
 def test_a_request_that_names_such_a_file_may_write_it(ring):

@@ -44,6 +44,12 @@ def test_nothing_else_may_be_written_by_any_way(ring, path, how):
     assert turn.epoch == 0
 
 
+def test_a_known_destination_out_of_scope_is_refused_before_anything_runs(ring):
+    turn = ring.turn("src/ring.c")
+    assert turn.run("echo ran > src/ring.c; echo x > src/ring_arm.c").outcome is Outcome.REFUSED
+    assert ring.text("src/ring.c").startswith("#include"), "the first half did not run either"
+
+
 def test_a_command_keeps_what_is_in_scope_and_loses_the_rest(ring):
     before = ring.text("src/ring_arm.c")
     turn = ring.turn("src/ring.c")

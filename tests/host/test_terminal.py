@@ -11,7 +11,6 @@ from spear.agent.host import Outcome, Refusal
 from spear.events.names import EventName
 from spear.host.host_commands import HostAnswer
 
-
 # --- working directory --------------------------------------------------------------------------------------------------
 
 
