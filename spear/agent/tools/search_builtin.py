@@ -39,7 +39,7 @@ class BuiltIn:
                     last_shown = near
 
     def counts(
-        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False
+        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False, ordered: bool = True
     ) -> Iterator[tuple[str, int]]:
         """See Engine.counts."""
         for path, _, matched, count in self._searched(spot, query, deadline):

@@ -74,18 +74,18 @@ class Deadline:
 
 
 class Engine(Protocol):
-    """Both engines visit files in path order, component by component, and never follow symbolic links."""
+    """What is `ordered` comes in path order, component by component, and so do rows. No symbolic link is followed."""
 
     def rows(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[Row]:
         """Matching lines in order, with their context. Raises BadPattern."""
         ...
 
     def counts(
-        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False
+        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False, ordered: bool = True
     ) -> Iterator[tuple[str, int]]:
         """Files with a match and how many matches (or matching lines) each has. Raises BadPattern."""
         ...
 
     def files(self, spot: Spot, everything: bool, deadline: Deadline, name_glob: str = "") -> Iterator[str]:
-        """Files that a search would look into (all of them with `everything`) whose names match `name_glob`."""
+        """Files a search would look into (all of them with `everything`) whose names match `name_glob`, unordered."""
         ...

@@ -121,7 +121,7 @@ class Searcher:
             for row in _bounded(self._engine.rows(place.spot, query, deadline), pager):
                 shown = wanted(row.path)
                 if shown and row.is_match and pager.full and not query.multiline:
-                    counts = self._engine.counts(place.spot, query, deadline, of_lines=True)
+                    counts = self._engine.counts(place.spot, query, deadline, of_lines=True, ordered=False)
                     pager.settle((seen, count) for path, count in counts if (seen := wanted(path)))
                     return pager
                 if shown:
@@ -155,8 +155,8 @@ class Searcher:
 
     def _counted(self, place: _Place, query: Query, glob: str) -> dict[str, int]:
         wanted = self._filter(place, glob, query.everything)
-        counts = self._engine.counts(place.spot, query, Deadline(_PROBE))
-        return {shown: count for path, count in counts if (shown := wanted(path))}
+        counts = self._engine.counts(place.spot, query, Deadline(_PROBE), ordered=False)
+        return dict(sorted((shown, count) for path, count in counts if (shown := wanted(path))))
 
     def _no_files(self, place: _Place, pattern: str) -> str:
         lowered = pattern.lower()
@@ -169,7 +169,7 @@ class Searcher:
                 if (same_case or folded.match(joined(place.shown, path).lower())) and (shown := wanted(path))
             ]
             if found:
-                return f"no files match {pattern}\n[hint: {what}: {', '.join(found[:_HINT_PATHS])}]"
+                return f"no files match {pattern}\n[hint: {what}: {', '.join(sorted(found)[:_HINT_PATHS])}]"
         return f"no files match {pattern}"
 
 

@@ -23,8 +23,9 @@ _COMMON = (
     "--no-require-git",
     "--no-ignore-global",
     "--glob=!.git",
-    "--sort=path",
 )
+_ORDERED = "--sort=path"
+"""Only where the order is looked at: ripgrep searches on one thread then."""
 
 
 class Ripgrep:
@@ -36,7 +37,7 @@ class Ripgrep:
     def rows(self, spot: Spot, query: Query, deadline: Deadline) -> Iterator[Row]:
         """See Engine.rows."""
         arguments = [
-            *_search(query), "--line-number", "--no-heading", "--with-filename", "--null",
+            _ORDERED, *_search(query), "--line-number", "--no-heading", "--with-filename", "--null",
             f"--max-columns={_COLUMNS}", "--max-columns-preview", f"--context={query.context}",
         ]  # fmt: skip
         with self._running(arguments, spot, query.pattern, deadline) as output:
@@ -49,11 +50,11 @@ class Ripgrep:
                     return
 
     def counts(
-        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False
+        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False, ordered: bool = True
     ) -> Iterator[tuple[str, int]]:
         """See Engine.counts."""
         unit = "--count" if of_lines else "--count-matches"
-        arguments = [*_search(query), unit, "--with-filename", "--null"]
+        arguments = [*((_ORDERED,) if ordered else ()), *_search(query), unit, "--with-filename", "--null"]
         with self._running(arguments, spot, query.pattern, deadline) as output:
             for record in _records(output, b"\n"):
                 path, _, count = record.rstrip(b"\r").partition(b"\0")

@@ -349,6 +349,7 @@ def test_the_built_in_engine_opens_no_link(tmp_path):
 
 
 def test_a_glob_that_names_a_directory_does_not_filter_file_names(either):
+    tree(either)
     assert "src/ring.c" in either.ok("search_files", pattern="ring_next", file_glob="sr*/")
     assert "src/ring.c" in either.ok("search_files", pattern="sr*/", target="files")
 
