@@ -19,6 +19,7 @@ from spear.agent.outcome import Budget
 from spear.cli.backend import backend_settings, environment_key
 from spear.cli.engines import engine_commands
 from spear.cli.late_host import LateHost
+from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
 from spear.cli.workspace import Workspace, open_workspace
@@ -83,6 +84,7 @@ class Application:
         self._approvals: Approvals | None = None
         self._host: HostSession | None = None
         self._building = threading.RLock()
+        self.searching = Searching(workspace, self.settings, self.state, self.redactor)
         self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
         self._backend: ModelBackend | None = None
         self._open_session(invocation.resume)

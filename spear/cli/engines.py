@@ -35,6 +35,8 @@ def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
         "recall": lambda words, _: _recall(app, words),
         "knowledge": lambda words, _: _knowledge(app, words),
         "corpus": lambda words, _: _corpus(app, words),
+        "search": lambda words, _: app.searching.search(words),
+        "reindex": lambda words, io: app.searching.reindex(words, io.show, io.cancelled),
     }
 
 

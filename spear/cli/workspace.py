@@ -21,6 +21,7 @@ class Workspace:
     roots: Roots
     project: Project | None
     registered: Project | None = None
+    registry: Registry = Registry()
     notices: tuple[str, ...] = ()
 
 
@@ -47,6 +48,7 @@ def open_workspace(settings: Settings, cwd: Path) -> Workspace:
         roots,
         project,
         registered,
+        registry,
         (*(problem.line() for problem in registry.problems), *registry.notices, *notices, *trust),
     )
 

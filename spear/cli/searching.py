@@ -1,0 +1,135 @@
+"""`/search`, `/reindex` and the indexing a session does by itself (spec 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
+
+from spear.cli.display.filtering import clean, one_line
+from spear.cli.settings_model import Settings
+from spear.cli.workspace import Workspace
+from spear.errors import SpearError, UsageError
+from spear.state.directory import StateDirectory
+from spear.state.redaction import Redactor
+
+if TYPE_CHECKING:
+    from spear.retrieval.embedding.minilm import MiniLm
+    from spear.retrieval.federation import Corpus
+    from spear.retrieval.indexing import IndexProgress, IndexReport
+
+_MOST_HITS = 10
+_SHOWN_STEPS = 10
+
+
+class Searching:
+    """Searches and indexes for one session. Imports and opens nothing before it is asked."""
+
+    def __init__(self, workspace: Workspace, settings: Settings, state: StateDirectory, redactor: Redactor) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._state = state
+        self._redactor = redactor
+        self._embedder: MiniLm | None = None
+        self._looked_for_embedder = False
+        self._lacking = ""
+
+    def search(self, words: str) -> str:
+        """The best passages of the session's corpora; what is not indexed is said, with the way out."""
+        from spear.retrieval.federation import search_corpora
+
+        if not words.strip():
+            raise UsageError("/search needs words", hint="/search retry limit")
+        answer = search_corpora(self._corpora(), words, _MOST_HITS, self._vectors())
+        lines = [f"{found.corpus}  {found.hit.place}  {one_line(found.hit.snippet, 110)}" for found in answer.hits]
+        lines += [f"{corpus.name} is not indexed: /reindex {corpus.name}" for corpus in answer.not_indexed]
+        lines += [f"the index of {corpus.name} is not complete: /reindex {corpus.name}" for corpus in answer.incomplete]
+        lines = lines or ["nothing found"]
+        if self._lacking:
+            lines.append(self._lacking)  # once a session
+            self._lacking = ""
+        return clean("\n".join(lines))
+
+    def reindex(self, name: str, show: Callable[[str], None], cancelled: Callable[[], bool]) -> str:
+        """Bring one index up to date: of this workspace, or of the corpus named. `show` gets a line now and then."""
+        corpus = self._named(name.strip())
+        work = _index(corpus, self._settings, self._redactor)
+        steps = 0
+        while True:
+            try:
+                progress = next(work)
+            except StopIteration as done:
+                return f"{corpus.name}: {_told(done.value)}"
+            if cancelled():
+                work.close()
+                return (
+                    f"{corpus.name}: stopped at {progress.done} of {progress.total} files; /reindex goes on from there"
+                )
+            if progress.total and progress.done * _SHOWN_STEPS // progress.total > steps:
+                steps = progress.done * _SHOWN_STEPS // progress.total
+                show(f"{corpus.name}: {progress.done} of {progress.total} files")
+
+    def keep_up(self, notify: Callable[[str], None], stopping: Callable[[], bool]) -> None:
+        """Bring the indexes of corpora with `autoindex` up to date, then their vectors where those can be had. Meant
+        for a background thread; what goes wrong is a notice."""
+        from spear.retrieval.embedding.vectors import embed_missing
+
+        for corpus in self._corpora():
+            if not corpus.autoindex:
+                continue
+            try:
+                for _ in _index(corpus, self._settings, self._redactor):
+                    if stopping():
+                        return
+                embedder = self._vectors()
+                if embedder is not None:
+                    for _ in embed_missing(corpus.index, embedder):
+                        if stopping():
+                            return
+            except SpearError as error:
+                notify(f"indexing {corpus.name}: {error}")
+
+    def _corpora(self) -> tuple[Corpus, ...]:
+        from spear.retrieval.federation import corpora_of
+
+        workspace, settings = self._workspace, self._settings
+        return tuple(
+            corpora_of(
+                workspace.registry, workspace.registered, workspace.roots.primary, self._state,
+                also=settings.with_corpora, without=settings.without_corpora,
+            )
+        )  # fmt: skip
+
+    def _named(self, name: str) -> Corpus:
+        from spear.retrieval.federation import corpus_of
+
+        workspace = self._workspace
+        project = workspace.registry.projects.get(name) if name else workspace.registered
+        if name and project is None and name != workspace.roots.primary.name:
+            known = ", ".join(workspace.registry.projects) or "none is registered"
+            raise UsageError(f"there is no corpus {name}", hint=f"known: {known}")
+        return corpus_of(project, project.root if project else workspace.roots.primary, self._state)
+
+    def _vectors(self) -> MiniLm | None:
+        """The embedding model of the `semantic` extra, None where it is not installed."""
+        if not self._looked_for_embedder:
+            from spear.retrieval.embedding.minilm import MiniLm
+
+            found = MiniLm.find(threads=1)
+            self._looked_for_embedder = True
+            if isinstance(found, MiniLm):
+                self._embedder = found
+            else:
+                self._lacking = found.line()
+        return self._embedder
+
+
+def _index(corpus: Corpus, settings: Settings, redactor: Redactor) -> Generator[IndexProgress, None, IndexReport]:
+    from spear.retrieval.indexing import IndexOptions, index_tree
+
+    return index_tree(corpus.tree, corpus.index, IndexOptions(settings.index_max_files, redactor=redactor))
+
+
+def _told(report: IndexReport) -> str:
+    moved = f"{report.added} added, {report.changed} changed, {report.removed} removed"
+    cut = f"; no grammar for {', '.join(report.without_grammar)}" if report.without_grammar else ""
+    return f"{report.files} files, {report.passages} passages ({moved}){cut}"
