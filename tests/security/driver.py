@@ -11,8 +11,8 @@ from pathlib import Path
 from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolResult
 from spear.agent.tools import Toolbox
 from spear.events.names import Mode
-from spear.host.consent import Approvals
 from spear.host.confirmation import nobody
+from spear.host.consent import Approvals
 from spear.host.opening import TurnParts, TurnRequest, open_turn
 from spear.host.session import HostSession, ShellState
 from spear.workspace.roots import Roots
