@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
@@ -13,7 +14,7 @@ from spear.training.vocabulary import Split
 DATASETS = ("datasets/sft", "datasets/unpaired", "datasets/paired")
 TRL = ("trl/sft", "trl/kto", "trl/dpo")
 _SPLITS = (Split.TRAIN, Split.VALIDATION)
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 
 
 def file_name(dataset: str, split: Split) -> str:
@@ -22,9 +23,12 @@ def file_name(dataset: str, split: Split) -> str:
 
 
 class _Growing:
-    """One dataset file. Lines are gathered to blocks, so that many small ones cost few writes."""
+    """One dataset file. Lines are gathered to blocks, which another thread digests and writes: one block at a time, so
+    that nothing piles up in memory."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, writer: Executor) -> None:
+        self._writer = writer
+        self._underway: Future[None] | None = None
         self._descriptor = open_private(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
         self._digest = hashlib.sha256()
         self._waiting: list[bytes] = []
@@ -37,8 +41,9 @@ class _Growing:
             self._flush()
 
     def finish(self) -> str:
-        """The digest of the whole file, which is on the disk then."""
+        """The digest of the whole file, which is on the disk then. Raises OSError."""
         self._flush()
+        self._await()
         os.fsync(self._descriptor)
         self.close()
         return self._digest.hexdigest()
@@ -51,6 +56,14 @@ class _Growing:
     def _flush(self) -> None:
         block = b"".join(self._waiting)
         self._waiting, self._size = [], 0
+        self._await()
+        self._underway = self._writer.submit(self._put, block)
+
+    def _await(self) -> None:
+        if self._underway is not None:
+            self._underway.result()
+
+    def _put(self, block: bytes) -> None:
         self._digest.update(block)
         write_all(self._descriptor, block)
 
@@ -62,8 +75,9 @@ class BundleFiles:
         self._root = root
         self.digests: dict[str, str] = {}
         make_private_directory(root)
+        self._writer = ThreadPoolExecutor(1, "bundle")
         self._growing = {
-            (dataset, split): _Growing(root / file_name(dataset, split))
+            (dataset, split): _Growing(root / file_name(dataset, split), self._writer)
             for dataset in (*DATASETS, *TRL)
             for split in _SPLITS
         }
@@ -93,6 +107,7 @@ class BundleFiles:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._writer.shutdown(cancel_futures=True)
         for file in self._growing.values():
             file.close()
         if error is None:

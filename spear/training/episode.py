@@ -55,42 +55,62 @@ class EpisodeFacts(BaseModel):
 @dataclass(frozen=True, slots=True)
 class Episode:
     """One captured turn. `tools`, `context` and `target` are canonical JSON; `target` is `null` when the model never
-    answered. `id` is the beginning of the SHA-256 of the file."""
+    answered. `sha256` is the checksum of the file, as the manifest holds it."""
 
     facts: EpisodeFacts
     tools: bytes
     context: bytes
     target: bytes
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file."""
-        facts = canonical(self.facts.model_dump(mode="json", by_alias=True))
-        rest = (_TOOLS + self.tools, _CONTEXT + self.context, _TARGET + self.target + b"}\n")
-        return b",\n".join((facts[:-1], *rest))
-
-    @property
-    def sha256(self) -> str:
-        """The checksum the manifest holds."""
-        return hashlib.sha256(self.data).hexdigest()
+    sha256: str
 
     @property
     def id(self) -> str:
-        """16 hex digits."""
+        """The beginning of the checksum, 16 hex digits."""
         return self.sha256[:16]
 
 
-def decode(data: bytes) -> Episode:
-    """The episode in the bytes of a file. Raises ValueError for anything else."""
-    facts, tools, context, target = data.split(b",\n")
-    if not (tools.startswith(_TOOLS) and context.startswith(_CONTEXT) and target.startswith(_TARGET)):
+def compose(facts: EpisodeFacts, tools: bytes, context: bytes, target: bytes) -> tuple[Episode, bytes]:
+    """An episode of canonical JSON parts, and the bytes of its file."""
+    head = canonical(facts.model_dump(mode="json", by_alias=True))
+    data = b",\n".join((head[:-1], _TOOLS + tools, _CONTEXT + context, _TARGET + target + b"}\n"))
+    return Episode(facts, tools, context, target, hashlib.sha256(data).hexdigest()), data
+
+
+def decode(data: bytes, sha256: str) -> Episode:
+    """The episode in the bytes of a file, whose checksum is known. Raises ValueError for anything else."""
+    facts, tools, context, target, rest = _lines(data)
+    known = tools.startswith(_TOOLS) and context.startswith(_CONTEXT) and target.startswith(_TARGET)
+    if not known or not facts.endswith(b",") or not target.endswith(b"}") or rest:
         raise ValueError("not an episode")
     return Episode(
-        EpisodeFacts.model_validate_json(facts + b"}"),
-        tools[len(_TOOLS) :],
-        context[len(_CONTEXT) :],
-        target[len(_TARGET) :].removesuffix(b"}\n"),
+        EpisodeFacts.model_validate_json(facts[:-1] + b"}"),
+        tools[len(_TOOLS) : -1],
+        context[len(_CONTEXT) : -1],
+        target[len(_TARGET) : -1],
+        sha256,
     )
+
+
+def _lines(data: bytes) -> tuple[bytes, bytes, bytes, bytes, bytes]:
+    """The four lines and what follows them. Raises ValueError when there are fewer."""
+    first = data.index(b"\n")
+    second = data.index(b"\n", first + 1)
+    third = data.index(b"\n", second + 1)
+    fourth = data.index(b"\n", third + 1)
+    return (
+        data[:first],
+        data[first + 1 : second],
+        data[second + 1 : third],
+        data[third + 1 : fourth],
+        data[fourth + 1 :],
+    )
+
+
+def read(path: str) -> Episode:
+    """The episode in a file, with the checksum of what was read. Raises OSError, ValueError."""
+    with open(path, "rb", buffering=0) as file:
+        data = file.read()
+    return decode(data, hashlib.sha256(data).hexdigest())
 
 
 def array(items: list[dict[str, Any]]) -> bytes:

@@ -51,19 +51,26 @@ class Governance:
 
     def decide(self, episode: Episode, mark: Mark | None) -> Admission | Exclusion:
         """Whether and as what an episode is used."""
+        exclusion = self._by_rule(episode, mark)
+        if exclusion is not None:
+            return exclusion
+        split = split_of(episode.facts.families)
+        if split is Split.HOLDOUT:
+            return Exclusion.HOLDOUT
+        return Admission(mark is Mark.GOOD or episode.facts.outcome is Rating.PASS, split)
+
+    def _by_rule(self, episode: Episode, mark: Mark | None) -> Exclusion | None:
         facts = episode.facts
-        split = split_of(facts.families)
-        reasons = (
-            (Exclusion.MARKED_BAD, mark is Mark.BAD),
-            (Exclusion.ORIGIN, facts.origin not in self.origins),
-            (Exclusion.STANDARD_TEXT, facts.standard_text),
-            (Exclusion.CONFLICT, mark is Mark.GOOD and facts.outcome is Rating.FAIL),
-            (Exclusion.UNRATED, mark is None and facts.outcome is Rating.UNRATED),
-            (Exclusion.NO_ANSWER, episode.target == b"null" or not facts.steps),
-            (Exclusion.STOPPED, facts.stop != Stop.ANSWERED.value),
-            (Exclusion.HOLDOUT, split is Split.HOLDOUT),
-        )
-        for exclusion, holds in reasons:
-            if holds:
-                return exclusion
-        return Admission(mark is Mark.GOOD or facts.outcome is Rating.PASS, split)
+        if mark is Mark.BAD:
+            return Exclusion.MARKED_BAD
+        if facts.origin not in self.origins:
+            return Exclusion.ORIGIN
+        if facts.standard_text:
+            return Exclusion.STANDARD_TEXT
+        if mark is Mark.GOOD and facts.outcome is Rating.FAIL:
+            return Exclusion.CONFLICT
+        if mark is None and facts.outcome is Rating.UNRATED:
+            return Exclusion.UNRATED
+        if episode.target == b"null" or not facts.steps:
+            return Exclusion.NO_ANSWER
+        return Exclusion.STOPPED if facts.stop != Stop.ANSWERED.value else None

@@ -81,7 +81,12 @@ class Layout:
 
     def episode(self, session: str, turn: int, episode: str) -> Path:
         """The file of an episode. Raises ValueError for a session that is no file name."""
-        return self.episodes / safe_name(session) / f"{turn:06d}-{episode}.json"
+        return self.root / self.name(session, turn, episode)
+
+    @staticmethod
+    def name(session: str, turn: int, episode: str) -> str:
+        """The file of an episode, relative to the store. Raises ValueError for a session that is no file name."""
+        return f"episodes/{safe_name(session)}/{turn:06d}-{episode}.json"
 
     def of_turn(self, session: str, turn: int) -> list[Path]:
         """The files of the episodes of one turn: one, or several where two processes resumed one session."""

@@ -28,6 +28,9 @@ _OBSERVED = (
 )
 _CHOSEN, _REJECTED = _OBSERVED.format(1) + " LIMIT 1", _OBSERVED.format(0)
 
+_BATCH = 1_000
+"""Rows that wait in memory before they are written together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
@@ -45,6 +48,9 @@ class Ledger:
         self._database = sqlite3.connect(path, isolation_level=None)
         self._database.executescript(_SCHEMA)
         self._database.execute("BEGIN")
+        self._families: list[tuple[str, str]] = []
+        self._listed: list[tuple[int, str, str]] = []
+        self._steps: list[tuple[bytes, bytes, int, int, int]] = []
 
     def close(self) -> None:
         """Let the file go."""
@@ -69,10 +75,13 @@ class Ledger:
 
     def family(self, split: Split, name: str) -> None:
         """A family was met in a split."""
-        self._database.execute("INSERT OR IGNORE INTO family VALUES (?, ?)", (split.value, name))
+        self._families.append((split.value, name))
+        if len(self._families) == _BATCH:
+            self._flush()
 
     def families(self, split: Split) -> int:
         """How many families a split has."""
+        self._flush()
         row = self._database.execute("SELECT count(*) FROM family WHERE split = ?", (split.value,)).fetchone()
         return int(row[0])
 
@@ -80,13 +89,10 @@ class Ledger:
         self, ordinal: int, line: ManifestLine, split: Split, desirable: bool, steps: Sequence[tuple[int, str, str]]
     ) -> None:
         """The completions of an episode of known outcome."""
-        self._database.execute(
-            "INSERT INTO line VALUES (?, ?, ?)", (ordinal, line.model_dump_json().encode(), split.value)
-        )
-        self._database.executemany(
-            "INSERT INTO step VALUES (?, ?, ?, ?, ?)",
-            [(bytes.fromhex(c), bytes.fromhex(s), int(desirable), ordinal, place) for place, c, s in steps],
-        )
+        self._listed.append((ordinal, line.model_dump_json(), split.value))
+        self._steps += [(bytes.fromhex(c), bytes.fromhex(s), int(desirable), ordinal, place) for place, c, s in steps]
+        if len(self._steps) >= _BATCH:
+            self._flush()
 
     def pairs(self) -> Iterator[tuple[Spoken, Spoken]]:
         """Chosen and rejected completions of exactly the same context, in a fixed order.
@@ -94,6 +100,7 @@ class Ledger:
         For each rejected completion the earliest chosen one. A completion that was seen with both outcomes says
         nothing by itself and is in no pair.
         """
+        self._flush()
         self._database.execute("CREATE INDEX IF NOT EXISTS by_context ON step (context)")
         for (context,) in self._database.execute(_DIVIDED):
             chosen = self._database.execute(_CHOSEN, (context,)).fetchone()
@@ -106,6 +113,12 @@ class Ledger:
             "SELECT manifest, split FROM line WHERE ordinal = ?", (ordinal,)
         ).fetchone()
         return Spoken(ManifestLine.model_validate_json(manifest), place, Split(split))
+
+    def _flush(self) -> None:
+        self._database.executemany("INSERT OR IGNORE INTO family VALUES (?, ?)", self._families)
+        self._database.executemany("INSERT INTO line VALUES (?, ?, ?)", self._listed)
+        self._database.executemany("INSERT INTO step VALUES (?, ?, ?, ?, ?)", self._steps)
+        self._families, self._listed, self._steps = [], [], []
 
     def _inserted(self, statement: str, values: tuple[bytes, ...]) -> bool:
         return self._database.execute(statement, values).rowcount == 1

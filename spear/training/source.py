@@ -7,6 +7,7 @@ but the marks, which a person set one by one.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -50,6 +51,7 @@ class Source:
                 f"{root} holds no training data",
                 hint="--source takes the training-data directory below the audit directory of a state directory",
             )
+        self._prefix = str(root)
         self.unreadable_lines = 0
         self._end = self.layout.manifest.stat().st_size if self.layout.manifest.is_file() else 0
         self._marks = self._read_marks()
@@ -63,7 +65,7 @@ class Source:
                 return
             try:
                 line = ManifestLine.model_validate_json(raw)
-                path = self.layout.episode(line.session, line.turn, line.id)
+                path = self._path(line)
             except ValueError:
                 self.unreadable_lines += 1
                 continue
@@ -71,19 +73,28 @@ class Source:
 
     def read(self, line: ManifestLine) -> Episode:
         """One episode again. Raises UsageError when it changed since it was verified."""
-        episode = _verified(self.layout.episode(line.session, line.turn, line.id), line)
+        episode = _verified(self._path(line), line)
         if isinstance(episode, Problem):
             raise UsageError(f"episode {line.id} changed while it was being read", hint="run the command again")
         return episode
 
     def unlisted(self, listed: int) -> int:
         """How many episode files there are beyond the `listed` ones."""
-        files = sum(1 for _ in self.layout.episodes.glob("*/*.json"))
+        if not self.layout.episodes.is_dir():
+            return 0
+        files = 0
+        with os.scandir(self.layout.episodes) as sessions:
+            for session in sessions:
+                files += sum(name.endswith(".json") for name in os.listdir(session.path))  # noqa: PTH208 - names, not paths
         return max(0, files - listed)
 
     def unfinished(self) -> int:
         """How many drafts wait for their turn to end or for recovery."""
         return sum(1 for _ in self.layout.drafts.glob("*.jsonl"))
+
+    def _path(self, line: ManifestLine) -> str:
+        """A text: a hundred thousand `Path` objects cost more than the files they name."""
+        return f"{self._prefix}/{self.layout.name(line.session, line.turn, line.id)}"
 
     def _read_marks(self) -> dict[str, Mark]:
         marks = {}
@@ -97,17 +108,19 @@ class Source:
         return marks
 
 
-def _verified(path: Path, line: ManifestLine) -> Episode | Problem:
+def _verified(path: str, line: ManifestLine) -> Episode | Problem:
     try:
-        data = path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            data = file.read()
     except FileNotFoundError:
         return Problem.MISSING
     except OSError:
         return Problem.UNREADABLE
-    if hashlib.sha256(data).hexdigest() != line.sha256:
+    sha256 = hashlib.sha256(data).hexdigest()
+    if sha256 != line.sha256:
         return Problem.ALTERED
     try:
-        episode = decode(data)
+        episode = decode(data, sha256)
     except ValueError:
         return Problem.UNREADABLE
     facts = episode.facts

@@ -26,7 +26,7 @@ from spear.state.lines import LineFile, canonical, records_backwards
 from spear.state.liveness import live_sessions
 from spear.state.redaction import Redactor
 from spear.training.draft import LeftDraft, TurnDraft, read_draft
-from spear.training.episode import Episode, EpisodeFacts, array, decode
+from spear.training.episode import Episode, EpisodeFacts, array, compose, read
 from spear.training.families import family_of
 from spear.training.layout import Layout, ManifestLine, MarkLine
 from spear.training.rating import rate
@@ -87,8 +87,7 @@ class EpisodeStore:
             "model": model,
         }
         seen = _seen(conversation, result.request, draft)
-        episode = self._episode(session, turn, result.request, seen, facts)
-        self._finalize(episode)
+        episode = self._finalize(*self._episode(session, turn, result.request, seen, facts))
         if draft is not None:
             draft.discard()
         return episode
@@ -135,7 +134,7 @@ class EpisodeStore:
             made = 0
             if found:
                 for file in found:
-                    self._list(decode(file.read_bytes()), unless_listed=True)
+                    self._list(read(str(file)), file.stat().st_size, unless_listed=True)
             else:
                 made = self._from_draft(session, int(number), path)
             path.unlink()
@@ -161,10 +160,12 @@ class EpisodeStore:
             "model": "",
         }
         seen = _Seen(left.messages, left.start, left)
-        self._finalize(self._episode(session, turn, request, seen, facts))
+        self._finalize(*self._episode(session, turn, request, seen, facts))
         return 1
 
-    def _episode(self, session: str, turn: int, request: str, seen: _Seen, known: Mapping[str, object]) -> Episode:
+    def _episode(
+        self, session: str, turn: int, request: str, seen: _Seen, known: Mapping[str, object]
+    ) -> tuple[Episode, bytes]:
         request = self._redactor.text(request)
         messages = neutral(seen.messages, self._redactor)
         tools = neutral_tools(seen.draft.tools) if seen.draft is not None else []
@@ -186,7 +187,7 @@ class EpisodeStore:
             }
         )
         target = canonical(messages[place]) if place < len(messages) else b"null"
-        return Episode(facts, array(tools), array(messages[:place]), target)
+        return compose(facts, array(tools), array(messages[:place]), target)
 
     def _earlier(self, session: str, turn: int, before: Iterable[dict[str, object]]) -> tuple[frozenset[str], bool]:
         """The families of the requests a model could still see from earlier turns, and whether one of those turns held
@@ -198,7 +199,7 @@ class EpisodeStore:
         if turn > 1:
             for path in self.layout.of_turn(session, turn - 1):
                 try:
-                    facts = decode(path.read_bytes()).facts
+                    facts = read(str(path)).facts
                 except (OSError, ValueError):
                     continue
                 return frozenset(facts.families), facts.standard_text
@@ -206,18 +207,19 @@ class EpisodeStore:
         asked = {family_of(str(m["content"])) for m in before if m["role"] == Role.USER.value}
         return frozenset(asked - {repair}), False
 
-    def _finalize(self, episode: Episode) -> None:
+    def _finalize(self, episode: Episode, data: bytes) -> Episode:
         facts = episode.facts
-        replace_durably(self.layout.episode(facts.session, facts.turn, episode.id), episode.data)
-        self._list(episode)
+        replace_durably(self.layout.episode(facts.session, facts.turn, episode.id), data)
+        self._list(episode, len(data))
         with LineFile(self.layout.trajectories) as lines:
             lines.append(canonical(trajectory(episode)))
+        return episode
 
-    def _list(self, episode: Episode, *, unless_listed: bool = False) -> None:
+    def _list(self, episode: Episode, size: int, *, unless_listed: bool = False) -> None:
         if unless_listed and any(r.get("sha256") == episode.sha256 for r in records_backwards(self.layout.manifest)):
             return
         facts = episode.facts
-        line = ManifestLine(session=facts.session, turn=facts.turn, sha256=episode.sha256, bytes=len(episode.data))
+        line = ManifestLine(session=facts.session, turn=facts.turn, sha256=episode.sha256, bytes=size)
         with LineFile(self.layout.manifest) as lines:
             lines.append(canonical(line.model_dump(mode="json")))
             lines.flush()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,9 +91,7 @@ def test_an_episode_whose_context_claims_a_target_is_a_hard_error_and_its_text_m
         'say "train":true', [says('"train":true', call("patch", path='"train":true')), gives("ok"), says("A")]
     )
     check_record({"messages": json.loads(messages(honest))})
-    forged = type(honest)(
-        honest.facts, honest.tools, honest.context.replace(b'"train":false', b'"train":true'), honest.target
-    )
+    forged = replace(honest, context=honest.context.replace(b'"train":false', b'"train":true'))
     with pytest.raises(CurationError, match="earlier assistant"):
         messages(forged)
 
@@ -263,7 +262,7 @@ def test_a_store_grows_from_empty_over_collecting_to_ready(work, tmp_path):
 def test_an_altered_episode_blocks_a_missing_one_asks_for_review(work, tmp_path):
     work.turn(TRAIN, [says("one")], **PASSED)
     work.turn(TRAIN, [says("two")], **PASSED)
-    one, two = work.files()
+    one, _ = work.files()
     kept = one.read_bytes()
     one.write_bytes(kept.replace(b'"content":"one"', b'"content":"0ne"'))
     assert readiness(work, tmp_path).state is State.BLOCKED
@@ -353,7 +352,7 @@ from spear.training.bundle import freeze
 from spear.training.governance import Governance
 from spear.training.source import Source
 from tests.training.conftest import FAILED, PASSED, Work, says
-from spear.training.episode import Episode, EpisodeFacts
+from spear.training.episode import EpisodeFacts, compose
 from spear.training.layout import ManifestLine
 from spear.state.lines import canonical
 work = Work(Path(sys.argv[1]) / "state")
@@ -363,11 +362,11 @@ with layout.manifest.open("ab") as manifest:
     for n in range(int(sys.argv[2])):
         steps = [[2, known["steps"][0][1], f"{n:032x}"]]
         facts = EpisodeFacts.model_validate({**known, "session": f"s{n}", "steps": steps, "outcome": "pass"})
-        episode = Episode(facts, first.tools, first.context, first.target)
+        episode, data = compose(facts, first.tools, first.context, first.target)
         path = layout.episode(f"s{n}", 1, episode.id)
         path.parent.mkdir()
-        path.write_bytes(episode.data)
-        line = ManifestLine(session=f"s{n}", turn=1, sha256=episode.sha256, bytes=len(episode.data))
+        path.write_bytes(data)
+        line = ManifestLine(session=f"s{n}", turn=1, sha256=episode.sha256, bytes=len(data))
         manifest.write(canonical(line.model_dump(mode="json")) + b"\\n")
 tracemalloc.start()
 done = freeze(Source(work.state.training_data), Governance(), Path(sys.argv[1]) / "out")

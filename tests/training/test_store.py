@@ -15,7 +15,7 @@ from spear.agent.messages import ModelRequest, ModelTurn
 from spear.errors import UsageError
 from spear.state.lines import read_records
 from spear.state.redaction import Redactor
-from spear.training.episode import decode
+from spear.training.episode import read
 from spear.training.vocabulary import DataOrigin, Mark, Rating
 from tests.training.conftest import FAILED, PASSED, SYSTEM, TOOLS, Work, call, gives, replay, says, user
 
@@ -25,7 +25,7 @@ def test_a_turn_leaves_one_episode_whose_checksum_is_in_the_manifest(work):
     (path,) = work.files()
     (line,) = read_records(work.store.layout.manifest)
     assert line["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() == episode.sha256
-    assert decode(path.read_bytes()) == episode
+    assert read(str(path)) == episode
     document = json.loads(path.read_bytes())
     assert (document["outcome"], document["origin"], document["session"]) == ("pass", "NORMAL_USAGE", "session-0")
 
@@ -169,7 +169,7 @@ def test_a_killed_turn_becomes_one_unrated_episode_once_its_session_is_gone(work
     assert work.store.recover() == 1
     assert work.store.recover() == 0
     (path,) = work.files()
-    facts = decode(path.read_bytes()).facts
+    facts = read(str(path)).facts
     assert (facts.outcome, facts.stop, facts.request, facts.session) == (
         Rating.UNRATED,
         "interrupted",
@@ -214,4 +214,4 @@ def test_a_failed_model_call_leaves_the_draft_and_passes_the_failure_on(work):
     draft.close()
     assert work.store.recover() == 1
     (path,) = work.files()
-    assert decode(path.read_bytes()).target == b"null"
+    assert read(str(path)).target == b"null"
