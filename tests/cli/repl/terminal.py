@@ -44,6 +44,13 @@ class Terminal:
             return self.plain()
         raise AssertionError(f"no {pattern!r} in:\n{self.plain()[-3000:]}")
 
+    def until(self, reached: Callable[[], bool], timeout: float = 20) -> None:
+        """Read until something outside of the screen holds."""
+        end = time.monotonic() + timeout
+        while not reached() and time.monotonic() < end and self._read(0.05):
+            continue
+        assert reached(), self.plain()[-3000:]
+
     def settle(self, quiet: float = 0.2, timeout: float = 10) -> str:
         """Read until nothing has come for a while."""
         end = time.monotonic() + timeout
