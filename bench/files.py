@@ -91,7 +91,7 @@ def _replaced(name: str, called: Iterator[int]) -> Iterator[None]:
 
 
 def _plain_write(base: Path, syncs: int) -> float:
-    """Milliseconds to write the bytes beside their place, make them durable, rename; the rest of the fsyncs after it."""
+    """Milliseconds to write the bytes beside their place, make them durable, rename; then the rest of the fsyncs."""
     content = _LINES.encode()
     begun = time.perf_counter()
     temporary, target = base / ".plain.tmp", base / "plain.c"

@@ -1,4 +1,4 @@
-"""How a ratio is taken: the two sides in turn, A B A B …, so that a drift of the machine hits both; medians are quoted."""
+"""How a ratio is taken: the two sides in turn, A B A B …, so that drift hits both; medians are told."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from bench.measure import Row, amount_row, ratio_row
@@ -58,7 +59,7 @@ def _one_round(blocks: int, each: int) -> Row:
             with ModelProcess(commands=each) as server:
                 _turn(where, server)
                 seen = server.served()
-            left += [1000 * (b.arrived - a.arrived) for a, b in zip(seen, seen[1:], strict=False)][_SETTLED:]
+            left += [1000 * (b.arrived - a.arrived) for a, b in pairwise(seen)][_SETTLED:]
             right += [floor() for _ in range(each - _SETTLED)]
     return ratio_row("one round: true in the sandbox", 1.5, left, right, note="floor: bwrap + one exchange")
 
@@ -108,7 +109,8 @@ def _many_rounds(count: int) -> list[Row]:
     everything = [1000 * (seen[n + 1].arrived - seen[n].arrived) for n in range(count)]
     ratio = statistics.median(everything[n] for n in late) / statistics.median(everything[n] for n in early)
     grown = ratio_row(
-        f"round {count} against round 5", 1.2, [ours[n] for n in late], [statistics.median(ours[n] for n in early)] * 10,
+        f"round {count} against round 5", 1.2, [ours[n] for n in late],
+        [statistics.median(ours[n] for n in early)] * len(late),
         note=f"without the server's own time; with it {ratio:.2f}; last request {seen[-1].size / 1000:.0f} kB",
     )  # fmt: skip
     note = f"all processes of the program together {whole:.0f} MB (PSS)"
