@@ -26,16 +26,17 @@ from spear.cli.workspace import Workspace, open_workspace
 from spear.control.classification import Classification
 from spear.control.controller import FinishedTurn, TaskController
 from spear.control.ports import AgentContext, TurnHost
-from spear.errors import ConfinementUnavailable
+from spear.errors import ConfinementUnavailable, StateError
 from spear.events.names import EventName, Mode
-from spear.events.stream import Event, Live, Sink, fan_out
+from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 from spear.host.confirmation import Confirm, nobody
 from spear.models.backend import ModelBackend
 from spear.models.selection import open_backend
-from spear.state.audit import AuditLog
+from spear.state.audit import AuditLog, timestamp
 from spear.state.directory import StateDirectory
 from spear.state.liveness import Presence
 from spear.state.redaction import Redactor
+from spear.state.request_history import Entry, RequestHistory
 from spear.state.sessions import Session, SessionStore
 from spear.workspace.roots import Roots
 
@@ -84,6 +85,9 @@ class Application:
         self._approvals: Approvals | None = None
         self._host: HostSession | None = None
         self._building = threading.RLock()
+        self._running = False
+        self._words: list[str] = []
+        self.history = RequestHistory(self.state.history / "requests.sqlite3")
         self.searching = Searching(workspace, self.settings, self.state, self.redactor)
         self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
         self._backend: ModelBackend | None = None
@@ -186,13 +190,40 @@ class Application:
         self.turn_number += 1
         self.backend.begin_turn()
         window = self.window()
+        self._running = True
         try:
             done = self._controller(confirm, sink, cancelled, window, command_cancelled).run(request, attachment)
         finally:
+            self._running = False
             gc.enable()  # `main` held it off while modules loaded
         self.conversation, self.last = done.conversation, done
         self.save()
+        self._keep_in_history(done)
+        if late := self._steered():
+            sink(Live(LiveKind.NOTICE, f"said too late for this turn: {late}"))
         return done
+
+    def _keep_in_history(self, done: FinishedTurn) -> None:
+        """Make the turn findable; a history that cannot be written spoils no turn."""
+        request, answer = self.redactor.text(done.result.request), self.redactor.text(done.result.answer)
+        entry = Entry(self.session, done.result.turn, str(self.roots.primary), timestamp(), request)
+        try:
+            self.history.add(entry, answer)
+        except StateError as error:
+            self.notices += (str(error),)
+
+    def steer(self, text: str) -> bool:
+        """Hand the model a word at the next tool boundary of the turn that runs; False when none does."""
+        with self._building:
+            if self._running:
+                self._words.append(text)
+            return self._running
+
+    def _steered(self) -> str:
+        """What the operator has said since it was last asked for."""
+        with self._building:
+            words, self._words = self._words, []
+        return "\n".join(words)
 
     def _require_limits(self) -> None:
         """Raise when the limits of a process tree are demanded and this machine cannot hold them (spec 2.7)."""
@@ -300,7 +331,7 @@ class Application:
 
         self.host.confinement.start()
         parts = TurnParts(
-            asked.confirm, asked.emit, self.approvals, cancelled, context.handlers(), rules_of=context.on_touch
+            asked.confirm, asked.emit, self.approvals, cancelled, context.handlers(), context.on_touch, self._steered
         )
         return open_turn(self.host, self._asked(asked.scope, asked.number), parts)
 
@@ -311,6 +342,16 @@ class Application:
             turn=turn, mode=self.mode, read_only=scope.read_only, targets=scope.targets, exclusions=scope.exclusions,
             symbols=scope.symbols, excluded_kinds=scope.excluded_kinds, everywhere=scope.everywhere,
         )  # fmt: skip
+
+    @property
+    def loaded(self) -> Loaded:
+        """The settings with their origins."""
+        return self._invocation.loaded
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment the session was started in."""
+        return self._invocation.environ
 
     @property
     def commands(self) -> Mapping[str, CommandHandler]:

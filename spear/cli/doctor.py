@@ -50,12 +50,19 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
         }
         print(json.dumps(document, indent=2))
     else:
-        for found in findings:
-            mark = {"ok": "ok     ", "warning": "note   ", "missing": "missing", "problem": "PROBLEM"}[found.status]
-            print(clean(f"{mark} {found.name}: {found.detail}"))
-            if found.fix:
-                print(clean(f"        → {found.fix}"))
+        print("\n".join(lines(findings)))
     return 1 if any(found.status == "problem" for found in findings) else 0
+
+
+def lines(findings: list[Finding]) -> list[str]:
+    """The findings as text, each with its fix below it."""
+    found: list[str] = []
+    for finding in findings:
+        mark = {"ok": "ok     ", "warning": "note   ", "missing": "missing", "problem": "PROBLEM"}[finding.status]
+        found.append(clean(f"{mark} {finding.name}: {finding.detail}"))
+        if finding.fix:
+            found.append(clean(f"        → {finding.fix}"))
+    return found
 
 
 def examine(loaded: Loaded, environ: Mapping[str, str]) -> list[Finding]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from spear.cli.display.filtering import one_line
 from spear.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
         "recall": lambda words, _: _recall(app, words),
         "knowledge": lambda words, _: _knowledge(app, words),
         "corpus": lambda words, _: _corpus(app, words),
-        "search": lambda words, _: app.searching.search(words),
+        "search": lambda words, _: _search(app, words),
+        "forget": lambda words, _: _forget(app, words),
+        "doctor": lambda words, _: _doctor(app),
         "reindex": lambda words, io: app.searching.reindex(words, io.show, io.cancelled),
     }
 
@@ -87,6 +90,28 @@ def _corpus(app: Application, words: str) -> str:
     settings = app.settings
     commands = CorpusCommands(settings.projects_file, app.roots.primary, settings.corpus_root)
     return _said(app, commands.answer(split(words)))
+
+
+def _search(app: Application, words: str) -> str:
+    flag, _, rest = words.strip().partition(" ")
+    if flag != "--history":
+        return app.searching.search(words)
+    found = app.history.search(rest, str(app.roots.primary))
+    rows = [f"{entry.at[:16]}  {entry.session} turn {entry.turn}  {one_line(entry.request, 90)}" for entry in found]
+    return "\n".join(rows) or "nothing asked here holds these words"
+
+
+def _forget(app: Application, words: str) -> str:
+    if not words.strip():
+        raise UsageError("/forget needs a regular expression", hint="/forget secret-project")
+    count = app.history.forget(words.strip())
+    return f"{count} requests taken out of the history index; the record of the sessions is as it was"
+
+
+def _doctor(app: Application) -> str:
+    from spear.cli.doctor import examine, lines
+
+    return "\n".join(lines(examine(app.loaded, app.environ)))
 
 
 def _said(app: Application, answer: _Answer, events: tuple[Event, ...] = ()) -> str:

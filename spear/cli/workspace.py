@@ -20,8 +20,8 @@ class Workspace:
 
     roots: Roots
     project: Project | None
-    registered: Project | None = None
-    registry: Registry = Registry()
+    registered: Project | None
+    registry: Registry
     notices: tuple[str, ...] = ()
 
 

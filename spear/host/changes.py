@@ -20,6 +20,7 @@ from spear.host.recorder import Draft, Recorder
 from spear.workspace.changes import Snapshot, TreeChange, TreeChangeKind, compare, snapshot
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
+from spear.workspace.index_memory import indexed_digests
 from spear.workspace.roots import PRIMARY, Location, Roots
 
 _LARGEST_CHECK = 1 << 20
@@ -126,6 +127,8 @@ class ChangeLog:
             for change in compare(before, now, self._delivered, lambda path: mine.get(path, (None, None))[0])
             if not self._is_mine(change, mine)
         ]
+        if self._known is None:
+            found = self._without_touches(before, found)
         self._known = now
         if not found:
             return
@@ -143,6 +146,12 @@ class ChangeLog:
         ]
         self.changed(draft, changes)
         self._recorder.close(request, ToolResult("", Outcome.OK, changed=True, reason="changed by someone else"))
+
+    def _without_touches(self, look: Snapshot, changes: list[TreeChange]) -> list[TreeChange]:
+        """The changes without files whose status moved and whose bytes git knows to be the same."""
+        unsure = [change.path for change in changes if not change.certain]
+        held = indexed_digests(look, unsure, self._look.began_ns)
+        return [change for change in changes if change.certain or held.get(change.path, "") != change.after_sha256]
 
     def _is_mine(self, change: TreeChange, mine: Mapping[str, FileState]) -> bool:
         """Whether what is there now is what this turn left there."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from spear.agent.host import DeleteResult, Refusal, Resolved, ToolRequest, WriteResult
 from spear.evidence.records import Change
 from spear.host.changes import ChangeLog
-from spear.host.confirmation import Question, Subject
+from spear.host.confirmation import Choice, Question, Subject
 from spear.host.consent import Consent
 from spear.host.paths import PathGate
 from spear.host.recorder import Draft
@@ -114,7 +114,10 @@ class Files:
                 return state, stream.read()
 
     def _edit(self, shown: str, old: bytes | None, new: bytes, request: ToolRequest) -> Question:
-        return Question(Subject.EDIT, request.tool, shown, diff_text(shown, old or b"", new), writes=(shown,))
+        return Question(
+            Subject.EDIT, request.tool, shown, diff_text(shown, old or b"", new), writes=(shown,),
+            choices=(Choice.YES, Choice.NO, Choice.ALWAYS_FILE),
+        )  # fmt: skip
 
 
 def no_checkpoint(tool: str, shown: str, error: OSError) -> Refusal:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from spear.workspace.changes import Snapshot
 
 
 class FirstLook:
-    """One snapshot, taken in a thread of its own. Whoever is about to change the tree awaits it first."""
+    """One snapshot, taken in a thread of its own. Whoever is about to change the tree awaits it first.
+
+    `began_ns` is the wall-clock time at which it began, 0 before.
+    """
 
     def __init__(self, look: Callable[[], Snapshot]) -> None:
         self._look = look
+        self.began_ns = 0
         self._thread: threading.Thread | None = None
         self._snapshot: Snapshot | None = None
         self._failure: BaseException | None = None
@@ -20,6 +25,7 @@ class FirstLook:
     def start(self) -> None:
         """Begin; a second call changes nothing."""
         if self._thread is None:
+            self.began_ns = time.time_ns()
             self._thread = threading.Thread(target=self._run, name="first-look", daemon=True)
             self._thread.start()
 

@@ -52,6 +52,7 @@ class TurnParts:
     cancelled: Callable[[], bool] = lambda: False
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     rules_of: Callable[[str], str] | None = None
+    steered: Callable[[], str] = lambda: ""
 
 
 def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> SpearHost:
@@ -93,7 +94,8 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         log.watch()
     return SpearHost(
         session, asked.turn, rules, gate, Files(session, gate, consent, log, parts.cancelled), terminal, validation,
-        log, recorder, RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.emit,
+        log, recorder, RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.steered,
+        parts.emit,
     )  # fmt: skip
 
 

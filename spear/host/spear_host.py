@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO
 
 from spear.agent.host import (
@@ -29,7 +29,7 @@ from spear.host.paths import PathGate, TurnRules
 from spear.host.recorder import Recorder
 from spear.host.session import HostSession
 from spear.host.terminal import Terminal
-from spear.host.touch import Touch
+from spear.host.touch import Touch, said_meanwhile
 from spear.host.validation import ProjectValidation, declared_commands
 from spear.policy.refusal_breaker import RefusalBreaker
 from spear.state.records import ToolAction
@@ -55,6 +55,7 @@ class SpearHost:
         recorder: Recorder,
         breaker: RefusalBreaker,
         touch: Touch,
+        steered: Callable[[], str],
         emit: Sink,
     ) -> None:
         self._session = session
@@ -68,6 +69,7 @@ class SpearHost:
         self._recorder = recorder
         self._breaker = breaker
         self._touch = touch
+        self._steered = steered
         self._emit = emit
         self._unconfined = ""
 
@@ -120,7 +122,7 @@ class SpearHost:
         stopped = self._count_refusals(request, result)
         if stopped is not None:
             return AfterTool(stop=("stalled_refusals", stopped))
-        return AfterTool(append=self._touch.after(request, result))
+        return AfterTool(append=self._touch.after(request, result) + said_meanwhile(self._steered()))
 
     # --- what the verdict is computed from --------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What the first touch of a directory adds to a result: the rules that hold there (spec 4.2)."""
+"""What is added to a result for the model: the rules of a directory at its first touch, the operator's word."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ class Touch:
         if self._rules is None or result.outcome is not Outcome.OK or not isinstance(path, str):
             return ""
         return self._rules(path)
+
+
+def said_meanwhile(text: str) -> str:
+    """What the operator said while the turn ran, as the model is told it at the next tool boundary; "" for nothing."""
+    return f"\n\n[the operator says now, as part of the request: {text.strip()}]" if text.strip() else ""

@@ -38,7 +38,8 @@ class BehindThePrompt:
 
     def begin(self, say: Callable[[str], None]) -> None:
         """Load the provider and ask the endpoint. `say` prints, from any thread, that commands cannot run here."""
-        for work in (lambda: self._ask(say), lambda: self._report(say)):
+        keep_up = self._app.searching.keep_up
+        for work in (lambda: self._ask(say), lambda: self._report(say), lambda: keep_up(say, lambda: False)):
             threading.Thread(target=work, daemon=True).start()
 
     def _probe(self) -> None:
