@@ -17,14 +17,16 @@ from spear.agent.reasoning import strip
 from spear.state.conversation import decode_message, encode, redact
 from spear.state.lines import LineFile, read_records
 from spear.state.redaction import Redactor
+from spear.training.layout import Layout
 
 
 class TurnDraft:
-    """The draft of one turn. Not durable until the episode is: a boundary must not wait for a disk."""
+    """The draft of one turn. Nothing is written before its first request, and nothing is durable until the episode is:
+    a boundary must not wait for a disk. Imports nothing a turn has not loaded anyway."""
 
-    def __init__(self, path: Path, redactor: Redactor) -> None:
-        self.path = path
-        self._lines = LineFile(path)
+    def __init__(self, training_data: Path, session: str, turn: int, redactor: Redactor) -> None:
+        self.path = Layout(training_data).draft(session, turn)
+        self._lines = LineFile(self.path)
         self._redactor = redactor
         self._written = 0
         self.system: tuple[Message, ...] = ()

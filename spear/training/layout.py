@@ -1,4 +1,4 @@
-"""Where training data lies below `audit/training-data/` (spec 1.5), and the records of its two lists.
+"""Where training data lies below `audit/training-data/` (spec 1.5).
 
 episodes/<session>/<turn>-<id>.json   immutable episodes
 manifest.jsonl                        append-only: one line an episode, with its checksum
@@ -12,40 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from spear.state.directory import safe_name
-from spear.training.vocabulary import Mark
-
-_DIGEST = r"[0-9a-f]{64}"
-
-
-class ManifestLine(BaseModel):
-    """One finalized episode: where it is and the checksum of its file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    session: str
-    turn: int = Field(ge=0)
-    sha256: str = Field(pattern=f"^{_DIGEST}$")
-    bytes: int = Field(ge=0)
-
-    @property
-    def id(self) -> str:
-        """The episode."""
-        return self.sha256[:16]
-
-
-class MarkLine(BaseModel):
-    """One mark of the operator."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    ts: str
-    session: str
-    turn: int
-    episode: str
-    mark: Mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from spear.training.layout import ManifestLine
+from spear.training.lists import ManifestLine
 from spear.training.vocabulary import Split
 
 _SCHEMA = """

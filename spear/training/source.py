@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from spear.errors import UsageError
 from spear.state.lines import read_lines
 from spear.training.episode import Episode, decode
-from spear.training.layout import Layout, ManifestLine, MarkLine
+from spear.training.layout import Layout
+from spear.training.lists import ManifestLine, MarkLine
 from spear.training.vocabulary import Mark
 
 

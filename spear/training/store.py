@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spear.agent.conversation import printable
 from spear.agent.messages import Message, Role
 from spear.errors import UsageError
 from spear.events.names import Path as ServedBy
@@ -28,7 +29,8 @@ from spear.state.redaction import Redactor
 from spear.training.draft import LeftDraft, TurnDraft, read_draft
 from spear.training.episode import Episode, EpisodeFacts, array, compose, read
 from spear.training.families import family_of
-from spear.training.layout import Layout, ManifestLine, MarkLine
+from spear.training.layout import Layout
+from spear.training.lists import ManifestLine, MarkLine
 from spear.training.rating import rate
 from spear.training.trajectory import trajectory
 from spear.training.visible import neutral, neutral_tools, steps
@@ -57,7 +59,7 @@ class EpisodeStore:
 
     def draft(self, session: str, turn: int) -> TurnDraft:
         """The draft of a turn that begins; nothing is written before its first request."""
-        return TurnDraft(self.layout.draft(session, turn), self._redactor)
+        return TurnDraft(self.layout.root, session, turn, self._redactor)
 
     def capture(
         self,
@@ -84,7 +86,7 @@ class EpisodeStore:
             "stop": result.stop.reason.value,
             "changed_files": len(result.changed_files),
             "tool_calls": result.tool_calls,
-            "model": model,
+            "model": printable(model),
         }
         seen = _seen(conversation, result.request, draft)
         episode = self._finalize(*self._episode(session, turn, result.request, seen, facts))
@@ -166,7 +168,7 @@ class EpisodeStore:
     def _episode(
         self, session: str, turn: int, request: str, seen: _Seen, known: Mapping[str, object]
     ) -> tuple[Episode, bytes]:
-        request = self._redactor.text(request)
+        request = self._redactor.text(printable(request))
         messages = neutral(seen.messages, self._redactor)
         tools = neutral_tools(seen.draft.tools) if seen.draft is not None else []
         place = len(messages) - 1 if messages and messages[-1]["role"] == Role.ASSISTANT.value else len(messages)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spear.agent.conversation import mend
 from spear.agent.messages import Message, Role, ToolSchema
 from spear.agent.reasoning import strip
 from spear.state.conversation import redact
@@ -28,9 +29,12 @@ class Step:
 
 
 def neutral(messages: Iterable[Message], redactor: Redactor) -> list[dict[str, Any]]:
-    """The messages in neutral form. Every assistant message says `train: false`: selecting is for curation."""
+    """The messages in neutral form. Every assistant message says `train: false`: selecting is for curation.
+
+    They are mended first, as they were before they were sent: what a model saw is always a valid conversation.
+    """
     ids: dict[str, str] = {}
-    return [_neutral(redact(message, redactor), ids) for message in messages]
+    return [_neutral(redact(message, redactor), ids) for message in mend(messages)]
 
 
 def neutral_tools(schemas: Iterable[ToolSchema]) -> list[dict[str, Any]]:

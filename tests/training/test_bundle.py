@@ -353,7 +353,7 @@ from spear.training.governance import Governance
 from spear.training.source import Source
 from tests.training.conftest import FAILED, PASSED, Work, says
 from spear.training.episode import EpisodeFacts, compose
-from spear.training.layout import ManifestLine
+from spear.training.lists import ManifestLine
 from spear.state.lines import canonical
 work = Work(Path(sys.argv[1]) / "state")
 first = work.turn("Fix it in the module.", [says("x" * 4000)], **PASSED)

@@ -8,14 +8,22 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from spear.agent.messages import ModelRequest, ModelTurn
+from spear.agent.messages import ModelRequest, ModelTurn, ToolCall
 from spear.errors import UsageError
 from spear.state.lines import read_records
 from spear.state.redaction import Redactor
+from spear.training.bundle import freeze
 from spear.training.episode import read
+from spear.training.governance import Governance
+from spear.training.source import Source
+from spear.training.validation import problems
 from spear.training.vocabulary import DataOrigin, Mark, Rating
 from tests.training.conftest import FAILED, PASSED, SYSTEM, TOOLS, Work, call, gives, replay, says, user
 
@@ -215,3 +223,24 @@ def test_a_failed_model_call_leaves_the_draft_and_passes_the_failure_on(work):
     assert work.store.recover() == 1
     (path,) = work.files()
     assert read(str(path)).target == b"null"
+
+
+ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=40)
+ANSWER = st.builds(says, ANY_TEXT)
+CALLED = st.builds(lambda text, arguments, out: (says(text, ToolCall("c", "patch", arguments)), gives(out, "c")),
+                   ANY_TEXT, ANY_TEXT, ANY_TEXT)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANY_TEXT, st.lists(CALLED, max_size=3), ANSWER)
+def test_any_conversation_becomes_an_episode_that_can_be_read_and_frozen(request, called, answer):
+    with tempfile.TemporaryDirectory() as place:
+        work = Work(Path(place))
+        said = [message for pair in called for message in pair]
+        episode = work.turn(request, [*said, answer], **PASSED)
+        work.store.mark("session-0", 1, Mark.GOOD)
+        (path,) = work.files()
+        assert read(str(path)) == episode
+        source = Source(work.state.training_data)
+        assert [found.episode for found in source.episodes()] == [episode]
+        assert problems(freeze(source, Governance(), Path(place) / "out").path) == []
