@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -52,6 +53,7 @@ class ChangeLog:
         self._texts: dict[str, str | None] = {}
         self._look = FirstLook(lambda: snapshot(roots.primary, delivered))
         self._known: Snapshot | None = None
+        self._looked_ns = 0
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
@@ -120,6 +122,7 @@ class ChangeLog:
         before = self._known or self._look.awaited()
         if before is None:
             return
+        looked_ns, self._looked_ns = self._looked_ns or self._look.began_ns, time.time_ns()
         now = snapshot(self._roots.primary, self._delivered, before)
         mine = dict(self._recorder.ledger.current)
         found = [
@@ -127,8 +130,7 @@ class ChangeLog:
             for change in compare(before, now, self._delivered, lambda path: mine.get(path, (None, None))[0])
             if not self._is_mine(change, mine)
         ]
-        if self._known is None:
-            found = self._without_touches(before, found)
+        found = self._without_touches(before, found, looked_ns)
         self._known = now
         if not found:
             return
@@ -147,10 +149,10 @@ class ChangeLog:
         self.changed(draft, changes)
         self._recorder.close(request, ToolResult("", Outcome.OK, changed=True, reason="changed by someone else"))
 
-    def _without_touches(self, look: Snapshot, changes: list[TreeChange]) -> list[TreeChange]:
+    def _without_touches(self, look: Snapshot, changes: list[TreeChange], looked_ns: int) -> list[TreeChange]:
         """The changes without files whose status moved and whose bytes git knows to be the same."""
         unsure = [change.path for change in changes if not change.certain]
-        held = indexed_digests(look, unsure, self._look.began_ns)
+        held = indexed_digests(look, unsure, looked_ns)
         return [change for change in changes if change.certain or held.get(change.path, "") != change.after_sha256]
 
     def _is_mine(self, change: TreeChange, mine: Mapping[str, FileState]) -> bool:

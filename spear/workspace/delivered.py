@@ -7,7 +7,6 @@ Works with and without git. What git tracks is always delivered. The rules in fo
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,15 +14,7 @@ from pathspec import GitIgnoreSpec
 
 from spear.workspace.build_output import CACHE_DIRECTORIES, bears_output_mark, is_output_directory, is_output_file
 from spear.workspace.git_layout import git_layout, git_part
-
-_GIT = (
-    "git",
-    "--no-optional-locks",
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "core.untrackedCache=false"),
-)
-_LIST_TIMEOUT_S = 30
+from spear.workspace.host_git import git_output
 
 
 class DeliveredSource:
@@ -235,29 +226,9 @@ def _repository_top(root: Path) -> Path | None:
 
 
 def _list_tracked(root: Path) -> list[str]:
-    """The files git tracks beneath `root`; none when git is missing or refuses. Runs no hook, monitor or filter."""
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "safe.directory",
-        "GIT_CONFIG_VALUE_0": "*",
-        "LC_ALL": "C",
-    }
-    try:
-        done = subprocess.run(
-            [*_GIT, "ls-files", "-z"],
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_LIST_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name] if done.returncode == 0 else []
+    """The files git tracks beneath `root`; none when git is missing or refuses."""
+    listed = git_output(root, "ls-files", "-z") or b""
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
 def _subdirectories(directory: Path) -> list[str]:
