@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 
 from spear.state.files import make_private_directory, open_private, sync_directory, write_all
+from spear.training.curation import Parts
 from spear.training.vocabulary import Split
 
 DATASETS = ("datasets/sft", "datasets/unpaired", "datasets/paired")
-TRL = ("trl/sft", "trl/kto", "trl/dpo")
+TRL = ("trl/desirable", "trl/undesirable", "trl/dpo")
 _SPLITS = (Split.TRAIN, Split.VALIDATION)
 _BLOCK = 1 << 18
 
@@ -34,9 +35,9 @@ class _Growing:
         self._waiting: list[bytes] = []
         self._size = 0
 
-    def write(self, line: bytes) -> None:
-        self._waiting.append(line)
-        self._size += len(line)
+    def write(self, line: Parts) -> None:
+        self._waiting += line
+        self._size += sum(map(len, line))
         if self._size >= _BLOCK:
             self._flush()
 
@@ -82,7 +83,7 @@ class BundleFiles:
             for split in _SPLITS
         }
 
-    def write(self, dataset: str, split: Split, line: bytes) -> None:
+    def write(self, dataset: str, split: Split, line: Parts) -> None:
         """Add one line to a dataset. Raises OSError."""
         self._growing[(dataset, split)].write(line)
 

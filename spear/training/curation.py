@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from spear.errors import SpearError
 from spear.training.episode import Episode
+
+Parts = tuple[bytes, ...]
+"""One line of a dataset, cut where its parts come from."""
 
 _TRAIN, _CONTEXT_ONLY = b'"train":true', b'"train":false}'
 
@@ -19,45 +23,60 @@ class CurationError(SpearError):
     """A record would train something that was not selected. A defect: nothing is written."""
 
 
-def target(episode: Episode) -> bytes:
-    """The selected assistant message, to be trained on. Raises CurationError when it is no assistant message."""
-    if not episode.target.endswith(_CONTEXT_ONLY):
-        raise CurationError(f"episode {episode.id} ends with no assistant message to select")
-    return episode.target[: -len(_CONTEXT_ONLY)] + _TRAIN + b"}"
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An episode with its selected target. Lines are given in parts, so that long contexts are not copied."""
+
+    episode: Episode
+    target: bytes
+
+    def sft(self) -> Parts:
+        """One line of `datasets/sft`."""
+        return (b'{"id":"%s","messages":' % self._id, *self._messages(), *self._tools())
+
+    def labelled(self, desirable: bool) -> Parts:
+        """One line of `datasets/unpaired`: the same form with the outcome as its label."""
+        label = _boolean(desirable)
+        return (b'{"id":"%s","label":%s,"messages":' % (self._id, label), *self._messages(), *self._tools())
+
+    def prompt_completion(self, desirable: bool) -> Parts:
+        """One line as TRL reads it: prompt, completion and the outcome as its label."""
+        label = _boolean(desirable)
+        return (
+            b'{"completion":[',
+            self.target,
+            b'],"label":%s,"prompt":' % label,
+            self.episode.context,
+            *self._tools(),
+        )
+
+    @property
+    def _id(self) -> bytes:
+        return self.episode.id.encode()
+
+    def _messages(self) -> Parts:
+        before, comma = (b"[", b"") if self.episode.context == b"[]" else (self.episode.context[:-1], b",")
+        return (before, comma, self.target, b"]")
+
+    def _tools(self) -> Parts:
+        return (b',"tools":', self.episode.tools, b"}\n")
 
 
-def messages(episode: Episode) -> bytes:
-    """The JSON array of context and target. Raises CurationError when an earlier message would be trained.
+def select(episode: Episode) -> Sample:
+    """The sample of an episode. Raises CurationError when an earlier assistant message would be trained, or when the
+    episode ends with none to select.
 
     In canonical JSON every quotation mark within a string is escaped, so these bytes are a member and never text.
     """
     if _TRAIN in episode.context:
         raise CurationError(f"episode {episode.id} would train an earlier assistant message")
-    selected = target(episode)
-    if episode.context == b"[]":
-        return b"[" + selected + b"]"
-    return episode.context[:-1] + b"," + selected + b"]"
+    if not episode.target.endswith(_CONTEXT_ONLY):
+        raise CurationError(f"episode {episode.id} ends with no assistant message to select")
+    return Sample(episode, episode.target[: -len(_CONTEXT_ONLY)] + _TRAIN + b"}")
 
 
-def sample(episode: Episode) -> bytes:
-    """One line of `datasets/sft`."""
-    return b'{"id":"%s","messages":%s,"tools":%s}\n' % (episode.id.encode(), messages(episode), episode.tools)
-
-
-def labelled(episode: Episode, desirable: bool) -> bytes:
-    """One line of `datasets/unpaired`: the same form with the outcome as its label."""
-    label = b"true" if desirable else b"false"
-    return b'{"id":"%s","label":%s,"messages":%s,"tools":%s}\n' % (
-        episode.id.encode(), label, messages(episode), episode.tools,
-    )  # fmt: skip
-
-
-def prompt_completion(episode: Episode, desirable: bool | None = None) -> bytes:
-    """One line as TRL reads it: prompt and completion, and with an outcome its label."""
-    label = b"" if desirable is None else b'"label":%s,' % (b"true" if desirable else b"false")
-    return b'{"completion":[%s],%s"prompt":%s,"tools":%s}\n' % (
-        target(episode), label, episode.context, episode.tools,
-    )  # fmt: skip
+def _boolean(value: bool) -> bytes:
+    return b"true" if value else b"false"
 
 
 def check_record(record: Mapping[str, Any]) -> None:

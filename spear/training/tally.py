@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol, assert_never
 
-from spear.training.curation import labelled, prompt_completion, sample
+from spear.training.curation import Parts, select
 from spear.training.episode import Episode
 from spear.training.families import split_of
 from spear.training.governance import Admission, Exclusion, Governance
@@ -20,15 +20,15 @@ from spear.training.vocabulary import Split
 class DatasetSink(Protocol):
     """Where lines of datasets go."""
 
-    def write(self, dataset: str, split: Split, line: bytes) -> None:
-        """Add a line to `datasets/sft`, `trl/kto` and so on."""
+    def write(self, dataset: str, split: Split, line: Parts) -> None:
+        """Add a line to `datasets/sft`, `trl/dpo` and so on."""
         ...
 
 
 class Nowhere:
     """A sink for a pass that only counts."""
 
-    def write(self, dataset: str, split: Split, line: bytes) -> None:
+    def write(self, dataset: str, split: Split, line: Parts) -> None:
         """Nothing is kept."""
 
 
@@ -78,8 +78,8 @@ class Curation:
                 case _:
                     assert_never(found.episode)
         for pair in pairs(self._source, self._ledger):
-            self._write("datasets/paired", pair.split, pair.preference)
-            self._write("trl/dpo", pair.split, pair.trl)
+            self._write("datasets/paired", pair.split, (pair.preference,))
+            self._write("trl/dpo", pair.split, (pair.trl,))
         self._others(listed)
         tally.families = {split: self._ledger.families(split) for split in Split}
         tally.source_digest = digest.hexdigest()
@@ -116,14 +116,14 @@ class Curation:
             self.tally.duplicates += 1
             return
         split, desirable = admission.split, admission.desirable
+        sample = select(episode)
         if desirable:
-            self._write("datasets/sft", split, sample(episode))
-            self._write("trl/sft", split, prompt_completion(episode))
+            self._write("datasets/sft", split, sample.sft())
+        self._write("datasets/unpaired", split, sample.labelled(desirable))
+        self._write("trl/desirable" if desirable else "trl/undesirable", split, sample.prompt_completion(desirable))
         self.tally.labels[(desirable, split)] += 1
-        self._write("datasets/unpaired", split, labelled(episode, desirable))
-        self._write("trl/kto", split, prompt_completion(episode, desirable))
 
-    def _write(self, dataset: str, split: Split, line: bytes) -> None:
+    def _write(self, dataset: str, split: Split, line: Parts) -> None:
         self.tally.samples[(dataset, split)] += 1
         self._sink.write(dataset, split, line)
 

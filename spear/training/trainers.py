@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+
 from spear.training.readiness import Level, Readiness
 from spear.training.report import sample_counts
 from spear.training.tally import Tally
@@ -52,8 +54,9 @@ _TRL = """\
 model_name_or_path: {model}
 datasets:
   - path: json
-    data_files: trl/{method}-train.jsonl
+    data_files: [{files}]
     split: train
+    columns: [{columns}]
 use_peft: true
 lora_r: 16
 lora_alpha: 32
@@ -64,7 +67,25 @@ learning_rate: {rate}
 seed: 1
 output_dir: ./output/{method}
 """
-_TRL_METHODS = {"sft": (1, 2, "1.0e-4"), "kto": (2, 1, "5.0e-6"), "dpo": (1, 1, "5.0e-6")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """How TRL trains with one method: the files it reads, the columns it takes of them, and its usual figures."""
+
+    files: str
+    columns: str
+    batch: int
+    epochs: int
+    rate: str
+
+
+_DESIRABLE, _UNDESIRABLE, _PAIRS = "trl/desirable-train.jsonl", "trl/undesirable-train.jsonl", "trl/dpo-train.jsonl"
+_TRL_METHODS = {
+    "sft": _Method(_DESIRABLE, "prompt, completion, tools", 1, 2, "1.0e-4"),
+    "kto": _Method(f"{_DESIRABLE}, {_UNDESIRABLE}", "prompt, completion, label, tools", 2, 1, "5.0e-6"),
+    "dpo": _Method(_PAIRS, "prompt, chosen, rejected, tools", 1, 1, "5.0e-6"),
+}
 _DATASET = {"sft": "datasets/sft/train", "kto": "datasets/unpaired/train", "dpo": "datasets/paired/train"}
 
 
@@ -72,8 +93,8 @@ def configurations(model: str, tally: Tally) -> dict[str, str]:
     """File name → text of each trainer configuration."""
     validation = _AXOLOTL_VALIDATION if sample_counts(tally)["datasets/sft/validation"] else ""
     files = {"axolotl/sft.yaml": _AXOLOTL_SFT.format(model=model, validation=validation)}
-    for method, (batch, epochs, rate) in _TRL_METHODS.items():
-        files[f"trl/{method}.yaml"] = _TRL.format(method=method, model=model, batch=batch, epochs=epochs, rate=rate)
+    for name, method in _TRL_METHODS.items():
+        files[f"trl/{name}.yaml"] = _TRL.format(method=name, model=model, **asdict(method))
     return files
 
 

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from spear.errors import UsageError
 from spear.training.bundle import FrozenBundle, freeze, survey
-from spear.training.curation import CurationError, check_record, messages
+from spear.training.curation import CurationError, check_record, select
 from spear.training.governance import Governance
 from spear.training.readiness import Level, State
 from spear.training.source import Source
@@ -58,16 +59,31 @@ def test_trl_files_hold_the_same_samples_as_prompt_and_completion(work, tmp_path
     work.turn(TRAIN, [says("Right.")], **PASSED)
     work.turn(TRAIN, [says("Wrong.")], **FAILED)
     bundle = frozen(work, tmp_path)
-    (sft,) = lines(bundle, "trl/sft-train.jsonl")
+    (sft,) = lines(bundle, "trl/desirable-train.jsonl")
     assert [m["role"] for m in sft["prompt"]] == ["system", "user"]
-    assert [m["content"] for m in sft["completion"]] == ["Right."]
-    assert [(r["completion"][0]["content"], r["label"]) for r in lines(bundle, "trl/kto-train.jsonl")] == [
-        ("Right.", True),
-        ("Wrong.", False),
-    ]
+    assert ([m["content"] for m in sft["completion"]], sft["label"]) == (["Right."], True)
+    (bad,) = lines(bundle, "trl/undesirable-train.jsonl")
+    assert ([m["content"] for m in bad["completion"]], bad["label"]) == (["Wrong."], False)
     (dpo,) = lines(bundle, "trl/dpo-train.jsonl")
     assert (dpo["chosen"][0]["content"], dpo["rejected"][0]["content"]) == ("Right.", "Wrong.")
     assert dpo["prompt"] == sft["prompt"]
+
+
+def test_every_configuration_reads_files_and_columns_that_are_there(work, tmp_path):
+    work.turn(TRAIN, [says("Right.")], **PASSED)
+    work.turn(request_in(Split.VALIDATION), [says("Right.")], **PASSED)
+    work.turn(TRAIN, [says("Wrong.")], **FAILED)
+    bundle = frozen(work, tmp_path)
+    for name in ("sft", "kto", "dpo"):
+        (source,) = yaml.safe_load((bundle.path / f"trl/{name}.yaml").read_text())["datasets"]
+        for file in source["data_files"]:
+            assert all(set(source["columns"]) <= record.keys() for record in lines(bundle, file))
+            assert lines(bundle, file)
+    axolotl = yaml.safe_load((bundle.path / "axolotl/sft.yaml").read_text())
+    for source in (*axolotl["datasets"], *axolotl["test_datasets"]):
+        (record,) = lines(bundle, source["path"])
+        assert record[source["field_messages"]][-1][source["message_field_training"]] is True
+        assert source["field_tools"] in record
 
 
 def test_a_record_that_would_train_an_earlier_turn_is_a_hard_error(work):
@@ -90,10 +106,10 @@ def test_an_episode_whose_context_claims_a_target_is_a_hard_error_and_its_text_m
     honest = work.turn(
         'say "train":true', [says('"train":true', call("patch", path='"train":true')), gives("ok"), says("A")]
     )
-    check_record({"messages": json.loads(messages(honest))})
+    check_record(json.loads(b"".join(select(honest).sft())))
     forged = replace(honest, context=honest.context.replace(b'"train":false', b'"train":true'))
     with pytest.raises(CurationError, match="earlier assistant"):
-        messages(forged)
+        select(forged)
 
 
 def test_pairs_are_made_where_two_runs_part_in_exactly_the_same_context(work, tmp_path):
