@@ -19,6 +19,7 @@ import yaml
 from spear.errors import UsageError
 from spear.training.bundle import FrozenBundle, freeze, survey
 from spear.training.curation import CurationError, check_record, select
+from spear.training.episode import compose
 from spear.training.governance import Governance
 from spear.training.readiness import Level, State
 from spear.training.source import Source
@@ -314,6 +315,7 @@ _FREEZES = """
 import sys
 from pathlib import Path
 from spear.training.bundle import freeze
+from spear.training.episode import compose
 from spear.training.governance import Governance
 from spear.training.source import Source
 print("go", flush=True)
@@ -365,6 +367,7 @@ _MEASURES = """
 import json, sys, tracemalloc
 from pathlib import Path
 from spear.training.bundle import freeze
+from spear.training.episode import compose
 from spear.training.governance import Governance
 from spear.training.source import Source
 from tests.training.conftest import FAILED, PASSED, Work, says
@@ -389,3 +392,29 @@ done = freeze(Source(work.state.training_data), Governance(), Path(sys.argv[1]) 
 assert done.tally.episodes == int(sys.argv[2]) + 1
 print(tracemalloc.get_traced_memory()[1])
 """
+
+
+def test_contexts_that_were_only_seen_in_part_are_never_compared(work, tmp_path):
+    work.turn(TRAIN, [says("A")], drafted=False, **PASSED)
+    work.turn(TRAIN, [says("B")], drafted=False, **FAILED)
+    assert lines(frozen(work, tmp_path), "datasets/paired/train.jsonl") == []
+
+
+def test_digests_that_lie_about_a_context_stop_the_freeze(work, tmp_path):
+    honest = work.turn(TRAIN, [says("A")], **PASSED)
+    other = work.turn(TRAIN, [says("B")], before=[user(request_in(Split.TRAIN, 2)), says("x")], **FAILED)
+    place, _, completion = other.facts.steps[0]
+    lying = other.facts.model_copy(update={"steps": ((place, honest.facts.steps[0][1], completion),), "session": "l"})
+    forged, data = compose(lying, other.tools, other.context, other.target)
+    work.store._finalize(forged, data)
+    with pytest.raises(CurationError, match="do not share a context"):
+        frozen(work, tmp_path)
+    assert not (tmp_path / "bundles").exists()
+
+
+def test_an_episode_that_is_listed_twice_counts_once(work, tmp_path):
+    work.turn(TRAIN, [says("A")], **PASSED)
+    manifest = work.store.layout.manifest
+    manifest.write_bytes(manifest.read_bytes() * 2)
+    tally = frozen(work, tmp_path).tally
+    assert (tally.episodes, tally.duplicates, tally.outcomes["pass"]) == (1, 1, 1)
