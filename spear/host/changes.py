@@ -54,6 +54,7 @@ class ChangeLog:
         self._look = FirstLook(lambda: snapshot(roots.primary, delivered))
         self._known: Snapshot | None = None
         self._looked_ns = 0
+        self._others: dict[str, DeliveredSource] = {}
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
@@ -62,9 +63,19 @@ class ChangeLog:
         ran = {p for r in self._recorder.records if r.check for result in r.check.results for p in result.paths}
         return find_weakened(files, checks=tuple(sorted(ran)))
 
-    def is_delivered(self, location: Location) -> bool:
-        """Whether a path is delivered source. Other roots than the primary are delivered whole."""
-        return location.root_name != PRIMARY or self.is_delivered_path(location.relative)
+    def is_delivered(self, location: Location, at: Path | None = None, *, directory: bool = False) -> bool:
+        """Whether a path of a root is delivered source; for a directory, whether it can hold any. `at` is where its
+        content is when that is not in the tree. A git directory that lies outside the roots holds none."""
+        if location.root_name == PRIMARY:
+            self._look.awaited()
+            rules = self._delivered
+        elif location.root_name in self._roots.others:
+            rules = self._others.setdefault(location.root_name, DeliveredSource(location.root))
+        else:
+            return False
+        if directory:
+            return rules.is_delivered_directory(location.relative)
+        return rules.is_delivered(location.relative, at)
 
     def is_delivered_path(self, relative: str) -> bool:
         """Whether a path of the primary root is delivered source."""

@@ -79,7 +79,10 @@ class Keeper:
         if not entries:
             return Kept()
         places = {entry.path: self._location(root, entry.path) for entry in entries}
-        delivered = {path: self._log.is_delivered(place) for path, place in places.items()}
+        delivered = {
+            entry.path: self._log.is_delivered(places[entry.path], upper / entry.path, directory=_is_directory(entry))
+            for entry in entries
+        }
         refusals: list[Refusal] = []
         accepted: set[str] = set()
         for entry in entries:
@@ -132,6 +135,12 @@ class Keeper:
         return Location(
             name, root, relative, shown, real, link or real.exists(), real.is_dir() and not link, False, link
         )
+
+
+def _is_directory(entry: UpperEntry) -> bool:
+    """Whether a change is of a directory itself: made, removed, or its mode."""
+    kinds = {entry.before.kind, entry.after.kind} - {NodeKind.ABSENT}
+    return kinds == {NodeKind.DIRECTORY}
 
 
 def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:

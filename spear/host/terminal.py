@@ -120,6 +120,7 @@ class Terminal:
         outcome, capture = self._execute(command, timeout, cwd, network, roots, draft)
         notes += lacking + self._notes(outcome, assessment, network)
         if outcome.ending is Ending.NOT_STARTED:
+            self._session.shell.cwd = self._session.roots.primary
             return Refusal(
                 "not_started", request.tool, command, outcome.problem, "run `spear-chat doctor` to see what is missing"
             )
@@ -144,7 +145,7 @@ class Terminal:
         """The directory to run in: as asked, else where the last command ended, else the root (spec 2.5)."""
         shell, roots = self._session.shell, self._session.roots
         notes: list[str] = []
-        if not shell.cwd.is_dir():
+        if not self._is_there(shell.cwd):
             notes.append(f"the directory {self._shown(shell.cwd)} is gone: running in the workspace root")
             shell.cwd = roots.primary
         if workdir is None or not workdir.strip():
@@ -159,6 +160,14 @@ class Terminal:
                 "no_directory", tool, f"workdir {workdir}", f"it {what}", "use an existing directory of the workspace"
             )
         return found.real, notes
+
+    def _is_there(self, directory: Path) -> bool:
+        """Whether a directory the shell was in still is one. One in the sandbox's own /tmp or home must be no link."""
+        roots = self._session.roots
+        if any(directory.is_relative_to(root) for root in (roots.primary, *roots.others.values())):
+            return directory.is_dir()
+        place = self._session.runner.on_host(directory)
+        return place.is_dir() and (place == directory or place.resolve() == place)
 
     def _view(self, cwd: Path) -> PolicyView:
         roots = self._session.roots

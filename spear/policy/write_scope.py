@@ -118,7 +118,7 @@ class WriteScope:
             return "the whole workspace" + (f" except {', '.join(self.exclusions[:_SHOWN])}" if self.exclusions else "")
         items = [*self.targets, *self.named_elsewhere]
         shown = ", ".join(items[:_SHOWN]) + (f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else "")
-        return f"{shown or 'nothing'} with their counterparts and tests"
+        return f"{shown or 'nothing'} with {'its counterpart' if len(items) == 1 else 'their counterparts'} and tests"
 
 
 def _covers(item: str, path: str) -> bool:

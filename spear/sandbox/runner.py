@@ -78,6 +78,13 @@ class CommandRunner:
         """The host directory commands see as /tmp."""
         return self._session.directories.tmp
 
+    def on_host(self, path: Path) -> Path:
+        """Where a path that commands see lies on the host: their /tmp and home are the session's own."""
+        for inside, base in ((TEMPORARY, self._session.directories.tmp), (Path(HOME), self._session.directories.home)):
+            if path.is_relative_to(inside):
+                return base / path.relative_to(inside)
+        return path
+
     @property
     def limits(self) -> str:
         """The mechanism in force, as results name it; meaningful once started."""

@@ -113,6 +113,38 @@ def test_build_outputs_ignored_files_and_caches_are_never_out_of_scope(ring):
     assert turn.epoch == 0
 
 
+def test_a_program_built_beside_its_sources_is_a_build_output(ring):
+    turn = ring.turn("src/ring.c")
+    result = turn.run("cc -Isrc src/ring.c tests/test_ring.c -o check && ./check")
+    assert result.outcome is Outcome.OK, result.text
+    assert (ring.root / "check").exists()
+    assert turn.epoch == 0
+
+
+def test_a_build_directory_may_be_removed_whole(ring):
+    turn = ring.turn("src/ring.c")
+    turn.run("make")
+    assert turn.run("rm -rf build").outcome is Outcome.OK
+    assert not (ring.root / "build").exists()
+    turn.run("make")
+    assert turn.run("make clean").outcome is Outcome.OK
+    assert not (ring.root / "build").exists()
+
+
+def test_another_root_has_build_outputs_of_its_own_and_the_scope_holds_there(ring, tmp_path):
+    library = tmp_path / "lib"
+    library.mkdir()
+    (library / "x.c").write_text("int x;\n")
+    ring.others["lib"] = library
+    turn = ring.turn("src/ring.c")
+    assert turn.run("cd /workspaces/lib && cc -c x.c -o x.o && cat x.c").outcome is Outcome.OK
+    assert (library / "x.o").exists()
+    for result in (turn.write("/workspaces/lib/x.c", "x"), turn.run("echo x > /workspaces/lib/x.c"),
+                   turn.run(opaque("/workspaces/lib/x.c"))):  # fmt: skip
+        assert result.refusal.code == "out_of_scope"
+    assert (library / "x.c").read_text() == "int x;\n"
+
+
 def test_an_ignored_file_that_other_programs_execute_is_not_let_through_as_a_build_output(ring):
     ring.put(".gitignore", "build/\n.devcontainer/\n")
     turn = ring.turn("src/ring.c")

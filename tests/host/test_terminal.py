@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 
@@ -43,6 +44,17 @@ def test_a_directory_that_vanished_falls_back_to_the_root_and_says_so(ring):
     turn = ring.turn()
     turn.run("mkdir gone && cd gone")
     (ring.root / "gone").rmdir()
+    done = turn.command("pwd")
+    assert done.output.strip() == str(ring.root)
+    assert any("is gone" in note for note in done.notes)
+
+
+@pytest.mark.parametrize("place", ["/tmp/w", "/home/sandbox/w"])
+def test_a_directory_of_the_sandbox_lasts_until_it_is_gone(ring, place):
+    turn = ring.turn()
+    turn.run(f"mkdir -p {place} && cd {place} && echo mine > f")
+    assert turn.command("cat f").output == "mine\n"
+    shutil.rmtree(turn_tmp(turn).parent / ("tmp/w" if place.startswith("/tmp") else "home/w"))
     done = turn.command("pwd")
     assert done.output.strip() == str(ring.root)
     assert any("is gone" in note for note in done.notes)
@@ -265,6 +277,7 @@ def test_a_linked_work_tree_commits_and_its_hooks_and_config_are_closed(ring, tm
     config = (main / ".git/config").read_bytes()
     turn = ring.turn()
     assert turn.run(f"echo x > x.txt && {COMMIT}").outcome is Outcome.OK
+    assert [change.path for change in turn.record.changes if change.delivered] == ["x.txt"]
     turn.run("d=$(git rev-parse --git-common-dir); echo id > $d/hooks/post-commit; echo '[core]' >> $d/config")
     turn.run("python3 -c \"import subprocess as s; d = s.check_output(['git', 'rev-parse', '--git-common-dir'], text=True)"
              ".strip(); open(d + '/hooks/pre-push', 'w').write('id')\"")  # fmt: skip
