@@ -55,7 +55,7 @@ def executable() -> str:
 
 def interpreter() -> str:
     """The Python the executable runs on: the floors are taken with the same one."""
-    first = Path(executable()).read_text().splitlines()[0]
+    first = Path(executable()).read_text(encoding="utf-8").splitlines()[0]
     return first.removeprefix("#!").strip()
 
 

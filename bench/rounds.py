@@ -161,7 +161,7 @@ def _family(root: int) -> list[int]:
 def _field(process: int, file: str, name: str) -> float:
     """A kB figure of /proc, in MB; 0 when the process is gone."""
     try:
-        lines = Path(f"/proc/{process}/{file}").read_text().splitlines()
+        lines = Path(f"/proc/{process}/{file}").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:")), 0.0)

@@ -18,7 +18,7 @@ MB = 1024 * 1024
 
 def log(*words):
     if os.environ.get("FIXTURE_LOG"):
-        with open(os.environ["FIXTURE_LOG"], "a") as file:
+        with open(os.environ["FIXTURE_LOG"], "a", encoding="utf-8") as file:
             file.write(json.dumps(words) + "\n")
 
 
@@ -156,7 +156,7 @@ async def over_http(made, port_file):
     listener.bind(("127.0.0.1", 0))
     app = Starlette(routes=[Mount("/mcp", app=handle)])
     async with manager.run():
-        with open(port_file + ".new", "w") as file:
+        with open(port_file + ".new", "w", encoding="utf-8") as file:
             file.write(str(listener.getsockname()[1]))
         os.rename(port_file + ".new", port_file)
         await uvicorn.Server(uvicorn.Config(app, log_level="error")).serve(sockets=[listener])

@@ -115,7 +115,7 @@ def test_a_long_output_is_cut_for_the_model_and_kept_whole(ring):
     done = ring.turn().command("seq 200000")
     assert done.truncated
     assert len(done.output) <= 51_000
-    with open(done.output_ref) as kept:
+    with open(done.output_ref, encoding="utf-8") as kept:
         assert sum(1 for _ in kept) == 200_000
 
 

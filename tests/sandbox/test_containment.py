@@ -316,7 +316,7 @@ def test_the_death_of_the_host_takes_everything_along(own_host):
     own_host.process.wait()
     assert gone(marker)
     assert gone(f"sandbox.supervisor .* {own_host.process.pid} ")
-    assert str(own_host.base) not in Path("/proc/mounts").read_text()
+    assert str(own_host.base) not in Path("/proc/mounts").read_text(encoding="utf-8")
     session = own_host.base / "session"
     assert session.exists()
     assert CommandRunner.sweep(own_host.base) == (session,)

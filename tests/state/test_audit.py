@@ -213,10 +213,10 @@ def test_the_tail_of_a_large_log_is_read_without_reading_the_log(tmp_path):
         for _ in range(500):
             file.write(line)
         file.write(small)
-    read_bytes = Path("/proc/self/io").read_text().split("rchar: ")[1].split("\n")[0]
+    read_bytes = Path("/proc/self/io").read_text(encoding="utf-8").split("rchar: ")[1].split("\n")[0]
     assert [r["seq"] for r in tail_records(path, 4)] == [3, 4, 5, 6]
     assert [r["seq"] for r in tail_turns(path, 1)] == [4, 5, 6]
-    after = Path("/proc/self/io").read_text().split("rchar: ")[1].split("\n")[0]
+    after = Path("/proc/self/io").read_text(encoding="utf-8").split("rchar: ")[1].split("\n")[0]
     assert int(after) - int(read_bytes) < 1_000_000
 
 

@@ -144,9 +144,9 @@ def test_a_list_shows_closed_crashed_running_and_unreadable(store, directory):
 def test_listing_does_not_read_conversations(store, directory):
     session = store.create(Path("/ws"), Mode.SAFE)
     store.save(Session(session.id, "/ws", "", Mode.SAFE, conversation=(Message(Role.USER, "x" * 5_000_000),)))
-    before = int(Path("/proc/self/io").read_text().split("rchar: ")[1].split("\n")[0])
+    before = int(Path("/proc/self/io").read_text(encoding="utf-8").split("rchar: ")[1].split("\n")[0])
     assert store.summaries()[0].title == "x" * 79 + "…"
-    after = int(Path("/proc/self/io").read_text().split("rchar: ")[1].split("\n")[0])
+    after = int(Path("/proc/self/io").read_text(encoding="utf-8").split("rchar: ")[1].split("\n")[0])
     assert after - before < 100_000
 
 

@@ -176,7 +176,7 @@ def test_a_timeout_kills_the_group_and_a_child_that_stays_holds_nobody(root, pri
     pid = int(left["stdout"]["text"])
     assert left["managed_cleanup_completed"] is True
     stat = Path(f"/proc/{pid}/stat")
-    assert not stat.exists() or stat.read_text().split()[2] == "Z"
+    assert not stat.exists() or stat.read_text(encoding="utf-8").split()[2] == "Z"
     assert time.monotonic() - started < 30
 
 

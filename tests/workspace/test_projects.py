@@ -27,7 +27,7 @@ def file(tmp_path):
 
 
 def written(file: Path, entries: object) -> Registry:
-    file.write_text(json.dumps(entries))
+    file.write_text(json.dumps(entries), encoding="utf-8")
     return load_registry(file)
 
 

@@ -160,7 +160,7 @@ def test_another_programs_database_is_left_alone(tree, path):
 
 def test_a_writer_that_does_not_let_go_is_named(tree, path):
     tree.knowledge().add(Draft("A fact."))
-    with open(path.with_name("knowledge.sqlite3.writer"), "r+") as held:
+    with open(path.with_name("knowledge.sqlite3.writer"), "r+", encoding="utf-8") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         held.write("process 4711\n")
         held.flush()
