@@ -418,3 +418,17 @@ def test_an_episode_that_is_listed_twice_counts_once(work, tmp_path):
     manifest.write_bytes(manifest.read_bytes() * 2)
     tally = frozen(work, tmp_path).tally
     assert (tally.episodes, tally.duplicates, tally.outcomes["pass"]) == (1, 1, 1)
+
+
+def test_a_mark_that_contradicts_a_judge_is_for_review_and_is_not_followed(work, tmp_path):
+    work.turn(TRAIN, [says("contradicted")], session="s", **FAILED)
+    work.store.mark("s", 1, Mark.GOOD)
+    assert readiness(work, tmp_path).state is State.NEEDS_REVIEW
+    assert "contradicted" not in text(frozen(work, tmp_path))
+
+
+def test_what_is_captured_while_a_store_is_read_is_not_read(work):
+    work.turn(TRAIN, [says("A")], **PASSED)
+    source = Source(work.state.training_data)
+    work.turn(TRAIN, [says("B")], **PASSED)
+    assert len(list(source.episodes())) == 1
