@@ -6,6 +6,7 @@ others never reach the tree, and are reported to the model as refused.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,8 @@ class Keeper:
                     entries = read_upper(mount.writes, mount.path, outcome.started_ns)
                     kept = _joined(kept, self._keep_root(mount.writes, mount.path, entries, made, tool, draft))
         finally:
-            shutil.rmtree(upper, ignore_errors=True)
+            if not all(_is_empty(mount.writes) for mount in roots if mount.writes is not None):
+                shutil.rmtree(upper, ignore_errors=True)  # layers nothing was written to serve the next command
         return kept
 
     def _keep_root(
@@ -186,3 +188,11 @@ def _joined(one: Kept, other: Kept) -> Kept:
         one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes,
         only_locks=bool(locks) and all(locks),
     )  # fmt: skip
+
+
+def _is_empty(directory: Path) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return next(entries, None) is None
+    except FileNotFoundError:
+        return True
