@@ -231,8 +231,8 @@ class Terminal:
     # --- the run ----------------------------------------------------------------------------------------------------
 
     def _roots(self) -> tuple[tuple[RootMount, ...], Path]:
-        """The roots of the next command, and the directory of their layers: emptied after every command where writes may
-        stay, kept for the whole turn where nothing does, so that a later command finds what an earlier one built."""
+        """The roots of the next command, and the directory of their layers: emptied after every command where writes
+        may stay, kept for the whole turn where nothing does, so that a later command finds what was built."""
         session = self._session
         upper = self._scratch / ("writes" if self._rules.may_write else "kept-for-the-turn")
         return mounts(session.roots, session.state.root, upper, self._rules.named), upper
