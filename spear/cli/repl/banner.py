@@ -27,10 +27,10 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
     rows = [
         ("workspace", f"{app.roots.primary} ({roots})"),
         ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}; Shift+Tab)"),
-        ("model", f"{app.model_label} at {app.backend_label}, {app.context_window:,} tokens".replace(",", " ")),
+        ("model", f"{app.model_label} at {app.backend_label}, context window {_thousands(app.context_window)}"),
         ("standard", app.standard_label or "none bound"),
-        ("sandbox", app.limits_label or "being looked at: /status says"),
-        ("session", f"{app.session} · /help lists commands, Ctrl+J makes a new line"),
+        ("sandbox", app.limits_label or "being tried: /status says"),
+        ("session", f"{app.session} · /help lists commands, Ctrl+J: new line"),
     ]
     lines = [palette.paint(Style.TITLE, f"spear-chat {__version__}")]
     lines += [
@@ -41,6 +41,10 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
         for notice in app.notices[:_SHOWN_NOTICES]
     ]
     return "\n".join(lines)
+
+
+def _thousands(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
 
 
 def other_modes(mode: Mode) -> str:

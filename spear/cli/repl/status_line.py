@@ -20,13 +20,15 @@ def running_line(app: ChatApplication, progress: Progress, waiting: int, width: 
     """The row of a turn that runs: elapsed, rounds, tokens, context, what its checks show so far."""
     window = max(1, app.context_window)
     rounds = "1 round" if progress.rounds == 1 else f"{progress.rounds} rounds"
-    tokens = f"{progress.tokens:,}".replace(",", " ")
-    context = f"context {100 * progress.context_tokens // window}%"
-    parts = [app.mode.value, f"{progress.elapsed:.0f} s", rounds, f"{tokens} tokens", context, progress.so_far]
-    if waiting:
-        parts.append(f"{waiting} waiting")
-    parts.append(hint or "Ctrl+C stops")
-    return fitted(" · ".join(parts), width)
+    spent = f"{progress.tokens:,}".replace(",", " ") if progress.tokens else ""
+    context = f"{100 * progress.context_tokens // window}%"
+    begin = (app.mode.value, f"{progress.elapsed:.0f} s", rounds)
+    end = (progress.so_far, *((f"{waiting} waiting",) if waiting else ()), *((hint,) if hint else ()))
+    long = " · ".join((*begin, *([f"{spent} tokens"] if spent else ()), f"context {context}", *end))
+    short = " · ".join((*begin, *([f"{spent} tok"] if spent else ()), f"ctx {context}", *end))
+    stops = "" if hint else " · Ctrl+C stops"
+    rows = (long + stops, short + stops, short)
+    return fitted(next((row for row in rows if len(row) <= width), short), width)
 
 
 def fitted(text: str, width: int) -> str:
