@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -432,3 +433,31 @@ def test_what_is_captured_while_a_store_is_read_is_not_read(work):
     source = Source(work.state.training_data)
     work.turn(TRAIN, [says("B")], **PASSED)
     assert len(list(source.episodes())) == 1
+
+
+def reseal(bundle: Path, **manifest: object) -> list[str]:
+    """Make the checksums fit what lies there now, as somebody who edits a bundle would; what is still found."""
+    listed = {name: hashlib.sha256((bundle / name).read_bytes()).hexdigest()
+              for name in (line.split("  ")[1] for line in (bundle / "checksums.sha256").read_text().splitlines())
+              if name != "manifest.json"}  # fmt: skip
+    record = {**json.loads((bundle / "manifest.json").read_bytes()), "files": listed, **manifest}
+    (bundle / "manifest.json").write_text(json.dumps(record))
+    listed["manifest.json"] = hashlib.sha256((bundle / "manifest.json").read_bytes()).hexdigest()
+    (bundle / "checksums.sha256").write_text("".join(f"{digest}  {name}\n" for name, digest in listed.items()))
+    return problems(bundle)
+
+
+def test_a_bundle_that_was_edited_and_sealed_again_does_not_pass_for_the_old_one(work, tmp_path):
+    work.turn(TRAIN, [says("Right.")], **PASSED)
+    bundle = frozen(work, tmp_path).path
+    assert reseal(bundle) == []
+    assert "smoke_test_only does not follow" in reseal(bundle, smoke_test_only=True)[0]
+    sample = bundle / "datasets/sft/train.jsonl"
+    sample.write_bytes(sample.read_bytes().replace(b'"role":"user"', b'"role":"user","train":true'))
+    found = reseal(bundle, smoke_test_only=False)
+    assert "calls itself" in found[0]
+    assert "trains messages [1, 2]" in found[1]
+    named = bundle.rename(bundle.with_name(found[0].split()[-1]))
+    found = reseal(named, bundle_id=named.name)
+    assert len(found) == 1
+    assert "trains messages [1, 2]" in found[0]

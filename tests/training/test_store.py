@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -250,3 +252,28 @@ def test_half_a_character_does_not_stop_a_capture(work):
     episode = work.turn("caf\udce9", [says("\ud800", call("patch", path="\udfff")), gives("\udc80"), says("ok")])
     assert "\ufffd" in episode.facts.request
     assert b"\\ud800" not in episode.context
+
+
+def test_an_episode_that_is_listed_already_is_not_listed_again(work):
+    work.turn("Fix it.", [says("ok")], session="s")
+    draft = work.store.draft("s", 1)
+    replay(draft, [SYSTEM, user("Fix it."), says("ok")], 2)
+    draft.close()
+    assert work.store.recover() == 0
+    assert len(list(read_records(work.store.layout.manifest))) == 1
+
+
+def test_sessions_that_start_together_recover_each_draft_once(work):
+    for number in range(12):
+        draft = work.store.draft(f"dead-{number}", 1)
+        replay(draft, [SYSTEM, user("Fix it."), says("ok")], 2)
+        draft.close()
+    together = threading.Barrier(4)
+
+    def recover(_: int) -> int:
+        together.wait()
+        return Work(work.state.root).store.recover()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(recover, range(4))) == 12
+    assert len(work.files()) == 12 == len(list(read_records(work.store.layout.manifest)))
