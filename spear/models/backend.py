@@ -63,7 +63,8 @@ class Timeouts:
 class BackendSettings:
     """How to reach a model. `api_key` None means that the endpoint wants none; `model` None its first model.
 
-    `stream` false asks for whole replies. `max_reply_bytes` bounds one reply as received.
+    `stream` false asks for whole replies. `max_reply_bytes` bounds one reply as received. `host` is the name the
+    endpoint is asked by where that is not the address's own, as behind a tunnel; its certificate is checked against it.
     Raises `ConfigurationError` for an address or a key that can never be used; the key is in no message.
     """
 
@@ -75,6 +76,7 @@ class BackendSettings:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     stream: bool = True
     max_reply_bytes: int = 32 * 1024 * 1024
+    host: str = ""
 
     def __post_init__(self) -> None:
         _check_address(self.api_base)

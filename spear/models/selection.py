@@ -8,6 +8,7 @@ from typing import assert_never
 
 from spear.models.anthropic_backend import AnthropicBackend
 from spear.models.backend import BackendSettings, ModelBackend, Provider
+from spear.models.companion import AccompaniedBackend, Companion
 from spear.models.openai_backend import OpenAIBackend
 from spear.models.recording import RecordingBackend, ReplayBackend
 from spear.models.toolless import ToolAwareBackend, ToolSupport
@@ -18,25 +19,37 @@ def open_backend(
     *,
     record: Path | None = None,
     replay: Path | None = None,
-    support: ToolSupport = ToolSupport.UNKNOWN,
-    on_support: Callable[[ToolSupport], None] | None = None,
+    companion: Companion | None = None,
+    recall: Callable[[str], ToolSupport] | None = None,
+    on_support: Callable[[str, ToolSupport], None] | None = None,
 ) -> ModelBackend:
     """The backend a session uses. No request is made and no provider package imported before its first use.
 
-    `replay` answers from a recording and asks nobody; `record` writes down what the endpoint answers. `support` and
-    `on_support`: what is remembered of the endpoint and model, and how to remember what is found (`ToolAwareBackend`).
-    Raises `ConfigurationError` for a file that cannot be used.
+    `replay` answers from a recording and asks nobody; `record` writes down what the endpoint answers. `companion` is
+    what must run for the endpoint to be there (`AccompaniedBackend`). `recall` and `on_support`: what is remembered of
+    a model, and how to remember what is found (`ToolAwareBackend`). Raises `ConfigurationError` for a file that cannot
+    be used.
     """
-    backend = ReplayBackend(replay) if replay else _endpoint(settings, support, on_support)
+
+    def endpoint(settings: BackendSettings) -> ModelBackend:
+        return _endpoint(settings, recall, on_support)
+
+    backend: ModelBackend
+    if replay:
+        backend = ReplayBackend(replay)
+    else:
+        backend = AccompaniedBackend(settings, companion, endpoint) if companion else endpoint(settings)
     return RecordingBackend(backend, record) if record else backend
 
 
 def _endpoint(
-    settings: BackendSettings, support: ToolSupport, on_support: Callable[[ToolSupport], None] | None
+    settings: BackendSettings,
+    recall: Callable[[str], ToolSupport] | None,
+    on_support: Callable[[str, ToolSupport], None] | None,
 ) -> ModelBackend:
     match settings.provider:
         case Provider.OPENAI:
-            return ToolAwareBackend(OpenAIBackend(settings), support, on_support)
+            return ToolAwareBackend(OpenAIBackend(settings), recall, on_support)
         case Provider.ANTHROPIC:
             return AnthropicBackend(settings)
         case _:

@@ -25,6 +25,7 @@ from spear.agent.messages import (
 )
 from spear.models.backend import ModelBackend
 from spear.models.payload import Once
+from spear.models.retry import check
 from spear.models.toolless_text import answer_schema, fenced_call, instructions, object_turn, plain_message
 
 
@@ -98,21 +99,23 @@ def suspicious(turn: ModelTurn, tools: Sequence[ToolSchema]) -> bool:
 class ToolAwareBackend:
     """Offers tools natively, and without the server's help once that is known to be needed.
 
-    An answer that is `suspicious` while nothing is known costs one probe; plain answers cost nothing. `on_support` is
-    told once what was found, to remember it and to say so. `support` starts with what is remembered.
+    An answer that is `suspicious` while nothing is known costs one probe; plain answers cost nothing. `recall` tells
+    what is remembered of a model, asked once, with the first request that offers tools; `on_support` is told once what
+    was found of it, to remember it and to say so.
     """
 
     def __init__(
         self,
         inner: ExtensibleBackend,
-        support: ToolSupport = ToolSupport.UNKNOWN,
-        on_support: Callable[[ToolSupport], None] | None = None,
+        recall: Callable[[str], ToolSupport] | None = None,
+        on_support: Callable[[str, ToolSupport], None] | None = None,
     ) -> None:
         self._inner = inner
         self._toolless = ToollessBackend(inner)
+        self._recall = recall
         self._on_support = on_support
         self._probed = False
-        self.support = support
+        self.support = ToolSupport.UNKNOWN
 
     @property
     def name(self) -> str:
@@ -138,9 +141,12 @@ class ToolAwareBackend:
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One complete answer. Raises `ModelFailure`."""
+        if self._recall is not None and request.tools:
+            check(request.cancelled)
+            self.support, self._recall = self._recall(self._inner.model), None
         if self.support is ToolSupport.IGNORED:
             return self._toolless.complete(request)
-        if not request.tools or self.support is ToolSupport.NATIVE:
+        if not request.tools:
             return self._inner.complete(request)
         try:
             turn = self._inner.complete(request)
@@ -149,6 +155,8 @@ class ToolAwareBackend:
                 raise
             self._found(ToolSupport.IGNORED)
             return self._toolless.complete(request)
+        if self.support is ToolSupport.NATIVE:
+            return turn
         if turn.tool_calls:
             self._found(ToolSupport.NATIVE)
         elif suspicious(turn, request.tools) and self._probe(request) is ToolSupport.IGNORED:
@@ -169,7 +177,7 @@ class ToolAwareBackend:
     def _found(self, support: ToolSupport) -> None:
         self.support = support
         if self._on_support is not None and support is not ToolSupport.UNKNOWN:
-            self._on_support(support)
+            self._on_support(self._inner.model, support)
 
 
 class ToollessBackend:

@@ -117,8 +117,19 @@ def http_client(settings: BackendSettings, lines: Lines) -> httpx2.Client:
         timeout=httpx2.Timeout(
             connect=timeouts.connect_s, read=timeouts.read_s, write=timeouts.write_s, pool=timeouts.connect_s
         ),
-        event_hooks={"request": [lines.watch]},
+        event_hooks={"request": [lines.watch, _asking_for(settings.host)]},
     )
+
+
+def _asking_for(host: str) -> Callable[[httpx2.Request], None]:
+    """An httpx event hook: ask for `host`, a name perhaps with a port, wherever the connection goes; "" asks as usual."""
+
+    def name(request: httpx2.Request) -> None:
+        if host:
+            request.headers["Host"] = host
+            request.extensions["sni_hostname"] = urlsplit(f"//{host}").hostname
+
+    return name
 
 
 def is_loopback(url: str) -> bool:

@@ -15,7 +15,7 @@ from spear.models.anthropic_backend import AnthropicBackend
 from spear.models.backend import BackendSettings, Provider
 from spear.models.recording import RecordingBackend, ReplayBackend
 from spear.models.selection import open_backend
-from spear.models.toolless import ToolAwareBackend, ToolSupport
+from spear.models.toolless import ToolAwareBackend
 from tests.scripted_model import ModelServer, raw, text
 
 
@@ -24,9 +24,7 @@ def test_settings_choose_the_backend(tmp_path: Path) -> None:
     tape.touch()
     settings = BackendSettings("http://127.0.0.1:8080/v1")
     anthropic = BackendSettings("https://api.anthropic.com", Provider.ANTHROPIC)
-    plain = open_backend(settings, support=ToolSupport.NATIVE)
-    assert isinstance(plain, ToolAwareBackend)
-    assert plain.support is ToolSupport.NATIVE
+    assert isinstance(open_backend(settings), ToolAwareBackend)
     assert isinstance(open_backend(anthropic), AnthropicBackend)
     assert isinstance(open_backend(settings, replay=tape), ReplayBackend)
     recording = open_backend(settings, record=tmp_path / "new")

@@ -83,9 +83,9 @@ def test_a_probe_does_without_a_tool_choice_that_is_rejected() -> None:
 
 
 def test_a_server_that_ignores_tools_is_noticed_at_the_first_turn_and_served_with_a_schema() -> None:
-    found: list[ToolSupport] = []
+    found: list[tuple[str, ToolSupport]] = []
     with served(ignoring) as (server, inner):
-        backend = ToolAwareBackend(inner, on_support=found.append)
+        backend = ToolAwareBackend(inner, on_support=lambda *pair: found.append(pair))
         turn = backend.complete(ASK)
         assert [(c.name, json.loads(c.arguments)) for c in turn.tool_calls] == [("read_file", {"path": "a.c"})]
         assert turn.stop_reason is StopReason.TOOL_CALLS
@@ -94,7 +94,7 @@ def test_a_server_that_ignores_tools_is_noticed_at_the_first_turn_and_served_wit
         result = Message(Role.TOOL, "1|int ring;", tool_call_id=turn.tool_calls[0].id)
         last = backend.complete(ModelRequest((*ASK.messages, answer, result), ASK.tools))
         bodies = server.requests
-    assert found == [ToolSupport.IGNORED]
+    assert found == [("m", ToolSupport.IGNORED)]
     assert (last.text, last.tool_calls) == ("It is a ring.", ())
     assert len(bodies) == asked + 1
     schema = bodies[-1]["response_format"]["json_schema"]["schema"]
@@ -155,7 +155,7 @@ def test_a_model_that_calls_natively_may_write_about_calls() -> None:
 
 def test_what_is_remembered_saves_the_probe() -> None:
     with served(ignoring) as (server, inner):
-        assert ToolAwareBackend(inner, ToolSupport.IGNORED).complete(ASK).tool_calls
+        assert ToolAwareBackend(inner, lambda _: ToolSupport.IGNORED).complete(ASK).tool_calls
         assert len(server.requests) == 1
 
 
