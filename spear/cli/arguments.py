@@ -18,6 +18,7 @@ from spear.cli.subcommand_table import COMMANDS
 from spear.errors import UsageError
 
 PROGRAM = "spear-chat"
+_ALIKE = 0.7
 _NO_PREFIX = "\0"
 """A prefix no word has: every word of a free subcommand is positional, whatever it starts with."""
 
@@ -215,6 +216,9 @@ def _check(parsed: argparse.Namespace) -> None:
         raise UsageError("--here and --corpus exclude each other", hint="give one of them")
     if parsed.backend and parsed.api_base:
         raise UsageError("--backend and --api-base both name the endpoint", hint="give one of them")
+    for flag, given in (("--api-base", parsed.api_base), ("--backend", parsed.backend)):
+        if given and parsed.gguf:
+            raise UsageError(f"--gguf and {flag} both name the endpoint", hint="give one of them")
     if parsed.record and parsed.replay:
         raise UsageError("--record and --replay exclude each other", hint="give one of them")
 
@@ -223,7 +227,7 @@ def _nearest(word: str, names: Sequence[str]) -> str:
     """The hint for a word nobody knows."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word.split("=")[0], names, 1, 0.6)
+    near = get_close_matches(word.split("=")[0], names, 1, _ALIKE)
     if near:
         return f"did you mean {near[0]}?"
     if word.startswith("-"):

@@ -112,6 +112,14 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
                 "the one used last",
                 metavar="NAME",
             ),
+            Option(
+                "gguf",
+                "--gguf",
+                "a model file to serve here with llama.cpp; needs the extra spear-chat[local]",
+                FILE,
+                "SPEAR_GGUF",
+                "none",
+            ),
             Option("backend", "--local", "the backend named local", CONSTANT, constant="local"),
             Option("backend", "--remote", "the backend named remote", CONSTANT, constant="remote"),
             Option(

@@ -16,15 +16,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from spear.cli.settings_backend import OF_ENDPOINT, Typed, heed_provider_variables, settle_endpoint
 from spear.cli.settings_layers import Layer, LayerName, Origin, nest, of_environment, of_file, of_flags
-from spear.cli.settings_model import Backend, Settings
+from spear.cli.settings_model import Settings
 from spear.errors import ConfigurationError
 from spear.events.names import Mode
 from spear.state.directory import StateDirectory
-from spear.state.files import replace_durably
 from spear.state.trust import TrustStore
 
 PROJECT_FILE = Path(".spear/config.toml")
+_PLACES = ("state_dir", "projects_file", "capabilities_file", "knowledge_db", "trace_file")
 
 _MODES = (Mode.SAFE, Mode.ASK, Mode.AUTO)
 _LOWER_IS_NARROWER = frozenset(
@@ -32,17 +33,20 @@ _LOWER_IS_NARROWER = frozenset(
 )
 _TRUE_IS_NARROWER = frozenset({"no_network", "single_root", "limits.require"})
 _HARMLESS = frozenset({"ctx", "temp", "editing_mode", "theme", "plain"})
-_OF_BACKEND = ("api_base", "provider", "model", "api_key_env", "api_key_cmd", "ssh", "ctx")
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Resolved settings, the origin of every key (dotted), sentences for the operator, and the files that were read."""
+    """Resolved settings, the origin of every key (dotted), sentences for the operator, and the files that were read.
+
+    `layers` is what they were resolved from, strongest first.
+    """
 
     settings: Settings
     origins: Mapping[str, Origin]
     notices: tuple[str, ...]
     files: tuple[Path, ...]
+    layers: tuple[Typed, ...] = ()
 
     def is_default(self, key: str) -> bool:
         """Whether nobody set `key`."""
@@ -69,20 +73,43 @@ def load(arguments: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
     notices: list[str] = []
     if layers[2].values and not _trusts(project_file, (typed[0][1], typed[1][1], typed[3][1]), environ):
         typed[2] = (layers[2], _narrowing_only(layers[2], typed[2][1], typed[3][1], notices))
+    heed_provider_variables(layers[1], typed, environ)
+    defaults: dict[str, Any] = {"operator": login_name(environ)}
+    read = tuple(path for path in (project_file, user_file) if path.is_file())
+    return _resolve(tuple(typed), _with_places(defaults, typed, environ, user_file.parent), tuple(notices), read)
 
+
+def with_backend(loaded: Loaded, name: str) -> Loaded:
+    """The settings of a running chat with another backend. Raises ConfigurationError when there is none of that name.
+
+    What the command line said of the endpoint the chat began with holds for that endpoint alone.
+    """
+    chat = Layer(LayerName.CHAT, {"backend": name}, {"backend": Origin(LayerName.CHAT, "/model")})
+    layers = [
+        (layer, {k: v for k, v in values.items() if layer.name is not LayerName.FLAG or k not in OF_ENDPOINT})
+        for layer, values in loaded.layers
+        if layer.name is not LayerName.CHAT
+    ]
+    settings = loaded.settings
+    places = {key: getattr(settings, key) for key in (*_PLACES, "operator")}
+    return _resolve(((chat, {"backend": name}), *layers), places, loaded.notices, loaded.files)
+
+
+def _resolve(
+    layers: tuple[Typed, ...], defaults: Mapping[str, Any], notices: tuple[str, ...], files: tuple[Path, ...]
+) -> Loaded:
+    """Merge the layers, strongest first, over the defaults found at run time."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
-    for layer, layer_values in reversed(typed):
+    for layer, layer_values in reversed(layers):
         values.update(layer_values)
-        origins.update({key: layer.origins[key] for key in layer_values})
-    _place_files(values, environ, user_file.parent)
-    values.setdefault("operator", login_name(environ))
-    _apply_backend(values, origins, typed)
+        origins.update({key: layer.origins.get(key, Origin(layer.name)) for key in layer_values})
+    values = {**defaults, **values}
+    settle_endpoint(values, origins, layers)
     settings = Settings.model_validate(nest(values))
     for key in _all_keys(settings):
         origins.setdefault(key, Origin(LayerName.DEFAULT))
-    read = tuple(path for path in (project_file, user_file) if path.is_file())
-    return Loaded(settings, origins, tuple(notices), read)
+    return Loaded(settings, origins, notices, files, layers)
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
@@ -126,13 +153,18 @@ def _trusts(file: Path, layers: Sequence[Mapping[str, Any]], environ: Mapping[st
     return TrustStore(StateDirectory(state).trusted).trusts(file)
 
 
-def _place_files(values: dict[str, Any], environ: Mapping[str, str], config: Path) -> None:
-    """Defaults of paths, which depend on one another."""
-    state = values.setdefault("state_dir", _default_state(environ))
-    values.setdefault("projects_file", config / "projects.json")
-    values.setdefault("capabilities_file", config / "capabilities.json")
-    values.setdefault("knowledge_db", state / "knowledge.sqlite3")
-    values.setdefault("trace_file", state / "audit" / "runtime-trace.jsonl")
+def _with_places(
+    defaults: dict[str, Any], layers: Sequence[Typed], environ: Mapping[str, str], config: Path
+) -> dict[str, Any]:
+    """The defaults with those of paths, which depend on one another."""
+    state = next((values["state_dir"] for _, values in layers if "state_dir" in values), _default_state(environ))
+    return defaults | {
+        "state_dir": state,
+        "projects_file": config / "projects.json",
+        "capabilities_file": config / "capabilities.json",
+        "knowledge_db": state / "knowledge.sqlite3",
+        "trace_file": state / "audit" / "runtime-trace.jsonl",
+    }
 
 
 def _narrowing_only(
@@ -160,69 +192,6 @@ def _default(key: str) -> Any:
     for part in key.split("."):
         value = getattr(value, part)
     return value
-
-
-def _apply_backend(
-    values: dict[str, Any],
-    origins: dict[str, Origin],
-    typed: Sequence[tuple[Layer, Mapping[str, Any]]],
-) -> None:
-    """Put the values of the chosen backend in place of what weaker layers say.
-
-    A stronger layer that names an endpoint of its own switches the backend off whole, so that the key and the model
-    of one endpoint never go to another.
-    """
-    if "backend" not in values:
-        remembered = _last_used(values["state_dir"])
-        if not remembered or "api_base" in values or remembered not in values.get("backends", {}):
-            return
-        values["backend"] = remembered
-        origins["backend"] = Origin(LayerName.BACKEND)
-    name = values["backend"]
-    backends: Mapping[str, Backend] = values.get("backends", {})
-    if name not in backends:
-        known = ", ".join(sorted(backends)) or "none is configured"
-        raise ConfigurationError(
-            f"there is no backend {name} (asked for by {origins['backend']})", hint=f"known: {known}"
-        )
-    strength = [layer.name for layer, _ in typed]
-    chosen = strength.index(origins["backend"].layer) if origins["backend"].layer in strength else len(strength)
-    stronger = {key for _, layer_values in typed[:chosen] for key in layer_values}
-    if "api_base" in stronger:
-        values["backend"] = ""
-        return
-    same = set(typed[chosen][1]) if chosen < len(typed) else set()
-    for key, value in _of_backend(backends[name]).items():
-        if key in stronger or (key in same and key != "api_base"):
-            continue
-        values[key] = value
-        origins[key] = Origin(origins["backend"].layer, f"backend {name}")
-
-
-def _of_backend(backend: Backend) -> dict[str, Any]:
-    """The values a backend gives; what it leaves empty is not given, except the model, which is its own to choose."""
-    given = {
-        "api_base": backend.url,
-        "provider": backend.provider,
-        "model": backend.model,
-        "api_key_env": backend.api_key_env,
-        "api_key_cmd": backend.api_key_cmd,
-        "ssh": backend.ssh,
-        "ctx": backend.ctx,
-    }
-    return {key: value for key, value in given.items() if value not in ("", (), None)}
-
-
-def remember_backend(state: StateDirectory, name: str) -> None:
-    """Note the backend a session chose, for runs that name neither backend nor endpoint. Raises StateError."""
-    replace_durably(state.last_backend, f"{name}\n".encode())
-
-
-def _last_used(state: Path) -> str:
-    try:
-        return StateDirectory(state).last_backend.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
 
 
 def _all_keys(settings: Settings) -> list[str]:

@@ -23,6 +23,7 @@ from spear.errors import ConfigurationError
 class LayerName(StrEnum):
     """Who set a value, strongest first."""
 
+    CHAT = "chat"
     FLAG = "flag"
     ENVIRONMENT = "environment"
     PROJECT = "project file"
@@ -161,6 +162,8 @@ def of_file(path: Path, name: LayerName, home: Path) -> Layer:
     for key, value in _flatten(document, path):
         place = f"{path} line {lines[key]}" if key in lines else str(path)
         _require_known(key, value, place)
+        if key == "backends" and isinstance(value, dict):
+            value = {each: _with_located_file(backend, path.parent, home) for each, backend in value.items()}
         values[key] = _located(key, value, path.parent, home)
         origins[key] = Origin(name, place)
     return Layer(name, values, origins)
@@ -221,7 +224,16 @@ def key_lines(text: str) -> dict[str, int]:
     return lines
 
 
-_PATHS = frozenset({"state_dir", "projects_file", "capabilities_file", "knowledge_db", "corpus_root", "trace_file"})
+_PATHS = frozenset(
+    {"state_dir", "projects_file", "capabilities_file", "knowledge_db", "corpus_root", "trace_file", "gguf"}
+)
+
+
+def _with_located_file(backend: Any, base: Path, home: Path) -> Any:
+    """A backend whose model file, if it has one, is an absolute path."""
+    if isinstance(backend, dict) and "gguf" in backend:
+        return {**backend, "gguf": _located("gguf", backend["gguf"], base, home)}
+    return backend
 
 
 def _located(key: str, value: Any, base: Path, home: Path) -> Any:

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from spear.events.names import Mode
 
 DEFAULT_API_BASE = "http://127.0.0.1:8080/v1"
+ANTHROPIC_API_BASE = "https://api.anthropic.com"
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -34,6 +35,13 @@ def _command(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _destination(value: str) -> str:
+    """What ssh takes as one word, and never as an option."""
+    if value and not re.fullmatch(r"[^\s-]\S*", value):
+        raise ValueError("Input should be a destination of ssh such as user@host")
+    return value
+
+
 Names = Annotated[tuple[str, ...], BeforeValidator(_words), Field(strict=False)]
 Location = Annotated[Path, Field(strict=False)]
 Positive = Annotated[int, Field(ge=1)]
@@ -44,7 +52,10 @@ class _Table(BaseModel):
 
 
 class Backend(_Table):
-    """`[backends.NAME]`: an endpoint with a name. Empty strings fall back to the settings of the same name."""
+    """`[backends.NAME]`: an endpoint with a name. Empty strings fall back to the settings of the same name.
+
+    `url` may be left out for Anthropic's own address, and goes without saying for a file served here (`gguf`).
+    """
 
     url: str
     provider: Literal["openai-compatible", "anthropic"] = "openai-compatible"
@@ -52,9 +63,27 @@ class Backend(_Table):
     api_key_env: str = ""
     api_key_cmd: Annotated[tuple[str, ...], BeforeValidator(_command), Field(strict=False)] = ()
     """A command, as a list of words, that prints the key."""
-    ssh: str = ""
+    ssh: Annotated[str, AfterValidator(_destination)] = ""
     """`user@host` of a tunnel to open first; `url` then names what the far end calls the endpoint."""
+    gguf: Location | None = None
+    """A model file to serve here, in place of a `url`."""
     ctx: Positive | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _address(cls, given: object) -> object:
+        if isinstance(given, dict) and "url" not in given:
+            if "gguf" in given:
+                return {**given, "url": DEFAULT_API_BASE}
+            if given.get("provider") == "anthropic":
+                return {**given, "url": ANTHROPIC_API_BASE}
+        return given
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Backend:
+        if self.gguf and (self.ssh or self.url != DEFAULT_API_BASE or self.provider == "anthropic"):
+            raise ValueError("should name either a gguf file or an endpoint, not both")
+        return self
 
 
 class Network(_Table):
@@ -85,7 +114,7 @@ class Settings(_Table):
 
     `ctx` is what was configured: whether the endpoint's own figure goes before it is told by its origin. `backend` is
     the name of the chosen backend, "" when none is in effect; its values are already in `api_base`, `model`,
-    `provider`, `api_key_env`, `api_key_cmd`, `ssh` and `ctx`.
+    `provider`, `api_key_env`, `api_key_cmd`, `ssh`, `gguf` and `ctx`. A `gguf` is served here: `api_base` is not asked.
     """
 
     mode: Annotated[Mode, Field(strict=False)] = Mode.SAFE
@@ -96,7 +125,8 @@ class Settings(_Table):
     api_base: str = DEFAULT_API_BASE
     api_key_env: str = "OPENAI_API_KEY"
     api_key_cmd: Annotated[tuple[str, ...], BeforeValidator(_command), Field(strict=False)] = ()
-    ssh: str = ""
+    ssh: Annotated[str, AfterValidator(_destination)] = ""
+    gguf: Location | None = None
     model: str = ""
     backend: str = ""
     ctx: Positive = 32768

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from spear.cli.arguments import parse
 from spear.cli.options import settings_options
-from spear.cli.settings import load, remember_backend
+from spear.cli.settings import load
+from spear.cli.settings_backend import remember_backend
 from spear.cli.settings_layers import LayerName
 from spear.cli.settings_model import Settings
 from spear.errors import ConfigurationError
