@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, cast
 from spear.agent.messages import Message, Role
 from spear.agent.outcome import Budget
 from spear.cli.backend import backend_settings, environment_key
+from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
 from spear.cli.late_host import LateHost
 from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
+from spear.cli.undo_fact import undo_fact
 from spear.cli.workspace import Workspace, open_workspace
 from spear.control.classification import Classification
 from spear.control.controller import FinishedTurn, TaskController
@@ -88,6 +90,9 @@ class Application:
         self._running = False
         self._words: list[str] = []
         self.history = RequestHistory(self.state.history / "requests.sqlite3")
+        self.capturing = Capturing(
+            self.state, self.redactor, enabled=self.settings.training_capture, recorded=invocation.replay is not None
+        )
         self.searching = Searching(workspace, self.settings, self.state, self.redactor)
         self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
         self._backend: ModelBackend | None = None
@@ -96,7 +101,6 @@ class Application:
     # --- a session --------------------------------------------------------------------------------------------------
 
     def _open_session(self, resume: Session | None) -> None:
-        settings = self.settings
         self.record = resume or self.store.create(self.roots.primary, self.mode)
         self.session = self.record.id
         self.conversation, self.turn_number = self.record.conversation, self.record.turn
@@ -105,15 +109,9 @@ class Application:
         if others:
             self.notices += (f"another session works on this tree: {', '.join(other.session for other in others)}",)
         self.audit = AuditLog(self.state.events(self.session), self.session, self.redactor)
-        self._audit(
-            EventName.SESSION_STARTED,
-            {
-                "workspace": str(self.roots.primary),
-                "mode": self.mode.value,
-                "model": settings.model,
-                "resumed": resume is not None,
-            },
-        )
+        begun = {"workspace": str(self.roots.primary), "mode": self.mode.value, "model": self.settings.model}
+        self._audit(EventName.SESSION_STARTED, {**begun, "resumed": resume is not None})
+        self.notices += tuple(map(str, self.audit.torn))
 
     # --- the host ---------------------------------------------------------------------------------------------------
 
@@ -191,14 +189,20 @@ class Application:
         self.backend.begin_turn()
         window = self.window()
         self._running = True
+        self.capturing.begin(self.session, self.turn_number)
         try:
             done = self._controller(confirm, sink, cancelled, window, command_cancelled).run(request, attachment)
+        except BaseException:
+            self.capturing.abandon()
+            raise
         finally:
             self._running = False
             gc.enable()  # `main` held it off while modules loaded
         self.conversation, self.last = done.conversation, done
         self.save()
         self._keep_in_history(done)
+        for problem in filter(None, [self.capturing.finish(done, self.settings.model)]):
+            sink(Live(LiveKind.NOTICE, problem))
         if late := self._steered():
             sink(Live(LiveKind.NOTICE, f"said too late for this turn: {late}"))
         return done
@@ -276,7 +280,7 @@ class Application:
         report = self.host.checkpoints.apply(plan, force)
         files = list(report.restored)
         self._audit(EventName.UNDO_APPLIED, {"steps": list(plan.steps), "restored": files, "role": plan.role.value})
-        fact = f"The operator put these files back to an earlier state: {', '.join(files[:20])}."
+        fact = undo_fact(plan.role.value, files)
         self.conversation += (Message(Role.USER, fact), Message(Role.ASSISTANT, "Understood."))
         return report
 
@@ -308,7 +312,7 @@ class Application:
             session_dir=str(self.state.session(self.session)),
             turn=self.turn_number,
             mode=self.mode,
-            complete=lambda asked: self.backend.complete(replace(asked, on_sent=late.start)),
+            complete=self.capturing.watching(lambda asked: self.backend.complete(replace(asked, on_sent=late.start))),
             budget=Budget(
                 rounds=settings.max_tool_rounds,
                 commands=settings.max_commands,

@@ -31,13 +31,16 @@ def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
         "context": lambda words, _: _context(app),
         "rules": lambda words, _: "\n".join(app.context.rules.report()),
         "skills": lambda words, _: "\n".join(app.context.skills.report()),
-        "tools": lambda words, _: _tools(app),
+        "tools": lambda words, io: _tools(app, io.width),
         "remember": lambda words, _: _remember(app, words),
         "recall": lambda words, _: _recall(app, words),
         "knowledge": lambda words, _: _knowledge(app, words),
         "corpus": lambda words, _: _corpus(app, words),
         "search": lambda words, _: _search(app, words),
         "forget": lambda words, _: _forget(app, words),
+        "good": lambda _, __: app.capturing.mark(app.session, app.last, good=True),
+        "bad": lambda _, __: app.capturing.mark(app.session, app.last, good=False),
+        "finetune": lambda words, _: _finetune(app, words),
         "doctor": lambda words, _: _doctor(app),
         "reindex": lambda words, io: app.searching.reindex(words, io.show, io.cancelled),
     }
@@ -49,12 +52,12 @@ def _context(app: Application) -> str:
     return "\n".join(app.selection(app.classify(last), last).table())
 
 
-def _tools(app: Application) -> str:
+def _tools(app: Application, width: int) -> str:
     from spear.agent.tools import SCHEMAS
     from spear.capabilities.listing import listing
     from spear.capabilities.registry import Place, Task
 
-    lines = [f"{schema.name:<14} {schema.description.split('. ')[0]}" for schema in SCHEMAS]
+    lines = [one_line(f"{schema.name}: {schema.description.split('. ')[0]}", width - 1) for schema in SCHEMAS]
     providers = app.context.providers()
     if providers is not None:
         identity = app.context.identity
@@ -105,7 +108,15 @@ def _forget(app: Application, words: str) -> str:
     if not words.strip():
         raise UsageError("/forget needs a regular expression", hint="/forget secret-project")
     count = app.history.forget(words.strip())
-    return f"{count} requests taken out of the history index; the record of the sessions is as it was"
+    what = "1 request" if count == 1 else f"{count} requests"
+    return f"{what} taken out of the history index; the record of the sessions is as it was"
+
+
+def _finetune(app: Application, words: str) -> str:
+    text, status = app.capturing.finetune(words.split())
+    if status:
+        raise UsageError(text)
+    return text
 
 
 def _doctor(app: Application) -> str:

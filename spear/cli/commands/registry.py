@@ -58,7 +58,7 @@ _K, _N, _P = Group.KNOWLEDGE, Group.STANDARDS, Group.PROGRAM
 
 COMMANDS: tuple[Command, ...] = (
     Command("clear", "", "start a new session here; the old one stays stored", _S, aliases=("new",)),
-    Command("history", "[TEXT]", "what was asked in this session, or stored requests that hold TEXT", _S),
+    Command("history", "[TEXT]", "what was asked in this session, or what of it holds TEXT", _S),
     Command("resume", "[ID]", "go on with a stored session", _S, complete=Complete.SESSION),
     Command("fork", "", "go on in a new session that begins with this conversation", _S),
     Command("sessions", "", "stored sessions of this workspace, newest first", _S, during_turn=True),
@@ -86,7 +86,8 @@ COMMANDS: tuple[Command, ...] = (
             words=("list", "show", "add", "accept", "amend", "revoke", "check", "export", "import", "purge",
                    "migrate-remember")),
     Command("forget", "REGEX", "take matching requests out of the history index", _K, engine="retrieval"),
-    Command("search", "[--history] TEXT", "search the indexed corpora", _K, words=("--history",), engine="retrieval"),
+    Command("search", "[--history] TEXT", "search the indexed corpora, or stored requests", _K,
+            words=("--history",), engine="retrieval"),
     Command("reindex", "[NAME]", "bring the search index up to date", _K, engine="retrieval"),
     Command("corpus", "[list | add | rm | scan]", "registered corpora", _K, words=("list", "add", "rm", "scan"),
             engine="retrieval"),
@@ -95,7 +96,7 @@ COMMANDS: tuple[Command, ...] = (
             words=("list", "status", "use", "unbind", "ingest", "verify", "rebuild", "retrieval", "candidates",
                    "promote-candidate", "approve", "approve-structure", "build-structure", "show", "export", "search",
                    "remove")),
-    Command("finetune", "status | list | doctor | prepare | start | inspect | logs | stop", "training as a by-product",
+    Command("finetune", "status | list | doctor | prepare | inspect", "training as a by-product",
             _N, engine="training",
             words=("status", "list", "doctor", "prepare", "start", "inspect", "logs", "stop")),
     Command("doctor", "", "what is missing, and the command that fixes it", _P),
