@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from spear.cli.display.diff import bounded, painted_diff
 from spear.cli.display.filtering import clean, one_line
 from spear.cli.display.palette import Palette, Style
+from spear.cli.display.wrapping import wrapped
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO, Option
 from spear.errors import UsageError
 from spear.events.turn import CommandReport, TurnResult
@@ -76,9 +77,12 @@ def diff(app: ChatApplication, words: str, io: CommandIO) -> str:
 
 def verdict(app: ChatApplication, io: CommandIO) -> str:
     """`/verdict`: the last turn's evidence, check by check."""
+    if app.last is None and app.turn_number:
+        return f"no turn has ended since this session was opened again: spear-chat audit show {app.session}"
     if app.last is None:
         return "no turn has ended in this session yet"
-    io.show(evidence_page(app.last.result, io.palette))
+    page = evidence_page(app.last.result, io.palette)
+    io.show(page if io.palette.plain else wrapped(page, io.width))
     return ""
 
 
@@ -162,7 +166,8 @@ def report_page(report: UndoReport) -> str:
     count = len(report.restored)
     rows = [f"{count} file{'' if count == 1 else 's'} restored: {', '.join(report.restored[:_SHOWN]) or 'none'}"]
     rows += [f"left alone: {conflict.path}: {conflict.reason}" for conflict in report.conflicts[:_SHOWN]]
-    rows += [f"removed the empty directory {path}" for path in report.removed_dirs[:_SHOWN]]
+    if report.removed_dirs:
+        rows.append(f"removed, empty now: {', '.join(report.removed_dirs[:_SHOWN])}")
     return "\n".join(rows)
 
 
@@ -181,8 +186,10 @@ def _listing(infos: tuple[CheckpointInfo, ...]) -> str:
 def _line(info: CheckpointInfo) -> str:
     when = datetime.fromtimestamp(info.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     state = "running" if info.running else "" if info.finished else "interrupted"
-    paths = ", ".join(one_line(path, 40) for path in info.paths[:3])
-    more = f" and {len(info.paths) - 3} more" if len(info.paths) > 3 else ""
+    parents = {path.rpartition("/")[0] for path in info.paths}
+    files = [path for path in info.paths if path not in parents]
+    paths = ", ".join(one_line(path, 40) for path in files[:3])
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
     return "  ".join(part for part in (f"turn {info.turn}", when, state, f"{paths}{more}") if part)
 
 

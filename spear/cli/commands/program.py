@@ -57,6 +57,8 @@ def permissions(app: ChatApplication, words: str) -> str:
         case ["revoke", number] if number.isdigit() and 1 <= int(number) <= len(granted):
             approvals.store = approvals.store.revoke(int(number) - 1)
             return f"revoked: {clean(granted[int(number) - 1].shown())}"
+        case ["revoke", number] if number.isdigit():
+            raise UsageError(f"there is no approval {number}", hint="/permissions lists them by number")
     raise UsageError(f"/permissions {words} was not understood", hint="/permissions [revoke N]")
 
 

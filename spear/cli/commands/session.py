@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from spear.agent.messages import Role
 from spear.cli.display.filtering import one_line
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO, Option, SessionRow
+from spear.cli.undo_fact import is_undo_fact
 from spear.errors import UsageError
 
 _SHOWN = 30
@@ -37,7 +38,7 @@ def clear(app: ChatApplication) -> str:
 
 def history(app: ChatApplication, words: str) -> str:
     """`/history [TEXT]`: the requests of this conversation."""
-    asked = [m.content for m in app.conversation if m.role is Role.USER]
+    asked = [m.content for m in app.conversation if m.role is Role.USER and not is_undo_fact(m.content)]
     found = [(n, text) for n, text in enumerate(asked, 1) if words.lower() in text.lower()]
     if not found:
         return "nothing asked here holds that text" if words else "nothing has been asked yet"

@@ -10,10 +10,12 @@ from spear.host.files import diff_text
 from spear.workspace.beneath import Beneath
 from spear.workspace.blobs import BlobStore, MissingBlob
 from spear.workspace.checkpoint_store import CheckpointStore
+from spear.workspace.delivered import DeliveredSource
 from spear.workspace.tree_state import NodeKind, PathState, open_regular
 from spear.workspace.undo_plan import Restore
 
 _LARGEST = 2 << 20
+_NAMED = 3
 
 
 def difference(app: Application, scope: str) -> str:
@@ -25,14 +27,29 @@ def difference(app: Application, scope: str) -> str:
         return ""
     plan = manager.undo(root, count, None, app.session)
     blobs = CheckpointStore(app.state.checkpoints).blobs
+    source = DeliveredSource(root)
+    files = [change for change in plan.changes if NodeKind.DIRECTORY not in (change.now.kind, change.target.kind)]
+    shown = [change for change in files if source.is_delivered(change.path)]
     with Beneath(root) as tree:
-        return "".join(_of_path(change, tree, blobs) for change in plan.changes)
+        text = "".join(_of_path(change, tree, blobs) for change in shown)
+    return text + _others([change.path for change in files if change not in shown])
+
+
+def _others(paths: list[str]) -> str:
+    """What changed besides delivered source: ignored files, caches, build output. Named, not shown."""
+    if not paths:
+        return ""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"besides, ignored by git or built: {', '.join(paths[:_NAMED])}{more}\n"
 
 
 def _of_path(change: Restore, tree: Beneath, blobs: BlobStore) -> str:
     before, now = _stored(change.target, blobs), _present(change.path, change.now, tree)
+    head = f"--- a/{change.path}\n+++ b/{change.path}\n"
     if before is None or now is None:
-        return f"--- a/{change.path}\n+++ b/{change.path}\n(too large to show, or not kept)\n"
+        return f"{head}(too large to show, or not kept)\n"
+    if b"\0" in before or b"\0" in now:
+        return f"{head}(binary: {len(before)} bytes before, {len(now)} now)\n"
     return diff_text(change.path, before, now)
 
 

@@ -11,6 +11,7 @@ from spear.cli.commands.registry import Command, Unknown, resolve
 from spear.cli.display.filtering import clean
 from spear.cli.display.markdown import MarkdownRenderer
 from spear.cli.display.palette import Palette, Style
+from spear.cli.display.wrapping import wrapped
 from spear.cli.repl.confirming import dialog_of, edited_line, reply_of
 from spear.cli.repl.dialog import Dialog
 from spear.cli.repl.interruption import Interruption
@@ -159,7 +160,7 @@ class Driver:
             return
         text = handler(words, Terminal(self))
         if text.strip():
-            self.screen.show(clean(text).rstrip("\n"))
+            self.screen.show(self._fitted(clean(text).rstrip("\n")))
 
     def _tool(self, name: str, words: str) -> None:
         tool = self._edited(words) if name == "edit" else call_of(name, words)
@@ -201,7 +202,11 @@ class Driver:
         return confirm
 
     def _complain(self, sentence: str) -> None:
-        self.screen.show(self.screen.palette.paint(Style.WARN, f"! {sentence}"))
+        self.screen.show(self._fitted(self.screen.palette.paint(Style.WARN, f"! {sentence}")))
+
+    def _fitted(self, text: str) -> str:
+        """Prose folded to the terminal; plain lines are left to whoever reads them."""
+        return text if self.screen.palette.plain else wrapped(text, self.screen.width())
 
 
 class Terminal:

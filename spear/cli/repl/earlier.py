@@ -20,15 +20,15 @@ class _Gathered:
     verdict: str = ""
 
 
-def earlier_turns(events: Path, turns: int = TURNS) -> tuple[PastTurn, ...]:
-    """The last `turns` requests with their answers and verdicts, oldest first."""
+def earlier_turns(events: Path, turns: int = TURNS, *, up_to: int | None = None) -> tuple[PastTurn, ...]:
+    """The last `turns` requests with their answers and verdicts, oldest first; none after the turn `up_to`."""
     found: list[PastTurn] = []
     gathered = _Gathered()
     for count, record in enumerate(records_backwards(events)):
         if len(found) >= turns or count >= _RECORDS:
             break
         data = record.get("data")
-        if not isinstance(data, dict):
+        if not isinstance(data, dict) or (up_to is not None and int(record.get("turn") or 0) > up_to):
             continue
         match record.get("event"):
             case EventName.VERDICT_COMPUTED:

@@ -37,6 +37,6 @@ def call_of(name: str, words: str) -> ToolCall | str:
         case "web", [url]:
             return "fetch_url", {"url": url}
         case (("read" | "ls" | "grep" | "find" | "web"), _):
-            return f"!{name} was not understood; /help lists its arguments"
+            return next(f"!{tool} {arguments}: {does}" for tool, arguments, does in OPERATOR_TOOLS if tool == name)
     known = ", ".join(f"!{tool}" for tool, _, _ in OPERATOR_TOOLS)
     return f"there is no !{name}; the tools are {known}"

@@ -13,7 +13,7 @@ from spear.cli.application import Application, Invocation
 from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
-from spear.cli.repl.earlier import earlier_turns
+from spear.cli.repl.earlier import TURNS, earlier_turns
 from spear.cli.repl.ports import CommandHandler, PastTurn, SessionRow
 from spear.cli.repl.switching import with_model
 from spear.control.controller import FinishedTurn
@@ -82,9 +82,12 @@ class ChatSession:
 
     @property
     def commands(self) -> Mapping[str, CommandHandler]:
-        """Handlers the application brings for its engines."""
-        brought: Mapping[str, CommandHandler] = getattr(self._app, "commands", {})
-        return brought
+        """Handlers of the engines, each asking the application that is open when the command is given."""
+
+        def present(name: str) -> CommandHandler:
+            return lambda words, io: self._app.commands[name](words, io)
+
+        return {name: present(name) for name in self._app.commands}
 
     @property
     def approvals(self) -> Approvals:
@@ -193,8 +196,13 @@ class ChatSession:
     # --- sessions ---------------------------------------------------------------------------------------------------
 
     def earlier(self) -> tuple[PastTurn, ...]:
-        """The last turns of this session, from its record."""
-        return earlier_turns(self._app.state.events(self._app.session))
+        """The last turns of this session, from its record and, where it is a fork, from that of its origin."""
+        app, session = self._app, self._app.record
+        found = earlier_turns(app.state.events(session.id))
+        if session.parent and len(found) < TURNS:
+            before = session.turn - len(found)
+            found = (*earlier_turns(app.state.events(session.parent), TURNS - len(found), up_to=before), *found)
+        return found
 
     def sessions(self) -> tuple[SessionRow, ...]:
         """Stored sessions of this workspace, latest first."""

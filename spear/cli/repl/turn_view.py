@@ -17,6 +17,7 @@ from spear.cli.display.filtering import clean, one_line
 from spear.cli.display.markdown import MarkdownRenderer
 from spear.cli.display.palette import Palette, Style
 from spear.cli.display.tool_lines import called, finished
+from spear.cli.display.wrapping import wrapped
 from spear.cli.repl.blocks import BlockStream
 from spear.cli.repl.progress import Progress
 from spear.control.controller import FinishedTurn
@@ -79,6 +80,7 @@ class TurnView:
         self.progress = Progress()
         self.last_output = ""
         self._apart = True
+        self._asked_at = self._waited = 0.0
 
     # --- the stream -------------------------------------------------------------------------------------------------
 
@@ -99,7 +101,7 @@ class TurnView:
                 self._text(item.text)
                 self._canvas.changed()
             case LiveKind.NOTICE:
-                self._emit(self._paint(Style.WARN, f"! {one_line(item.text, 400)}"))
+                self._emit(self._fitted(self._paint(Style.WARN, f"! {one_line(item.text, 400)}")))
             case LiveKind.TOOL_OUTPUT:
                 self.last_output = item.text[-_LAST_OUTPUT:]
 
@@ -138,17 +140,26 @@ class TurnView:
         self._narrated()
         line = called(data, self._canvas.width() - 20, self._canvas.palette)
         path = str((data.get("arguments") or {}).get("path", ""))
+        self._waited = 0.0
         self._running[str(data.get("call_id", ""))] = Running(line, time.monotonic(), path)
         self._canvas.activity()
 
     def _finished(self, data: Any) -> None:
         begun = self._running.pop(str(data.get("call_id", "")), None)
         call = begun or Running(called(data, self._canvas.width() - 20, self._canvas.palette), 0.0)
+        if self._waited and "duration_s" in data:  # the operator's time is not the tool's
+            data = {**data, "duration_s": max(0.0, data["duration_s"] - self._waited)}
         self._emit(f"{self._paint(Style.ACCENT, '•')} {call.line} {finished(data, self._canvas.palette)}")
         if "added" in data and call.path:
             added, removed = self._lines.get(call.path, (0, 0))
             self._lines[call.path] = (added + data["added"], removed + data["removed"])
         self._canvas.activity()
+
+    def _asked(self, _: Any) -> None:
+        self._asked_at = time.monotonic()
+
+    def _answered(self, _: Any) -> None:
+        self._waited += time.monotonic() - self._asked_at
 
     def _validating(self, data: Any) -> None:
         commands = data.get("commands") or data.get("command") or ""
@@ -178,6 +189,8 @@ class TurnView:
         EventName.TOOL_CALLED: _called,
         EventName.TOOL_FINISHED: _finished,
         EventName.TOOL_REFUSED: _finished,
+        EventName.CONFIRMATION_ASKED: _asked,
+        EventName.CONFIRMATION_ANSWERED: _answered,
         EventName.VALIDATION_STARTED: _validating,
         EventName.VALIDATION_FINISHED: _validated,
         EventName.VALIDATION_REPAIR_STARTED: _repairing,
@@ -197,10 +210,10 @@ class TurnView:
             self._said, self._running = Said(), {}
             if done.failure is not None:
                 hint = f" — {done.failure.hint}" if done.failure.hint else ""
-                self._emit(self._paint(Style.BAD, f"! {clean(done.failure.message)}{clean(hint)}"))
+                self._emit(self._fitted(self._paint(Style.BAD, f"! {clean(done.failure.message)}{clean(hint)}")))
             block = end_block(result, self._lines, self._canvas.palette)
             if block:
-                self._emit(block, apart=True)
+                self._emit(self._fitted(block), apart=True)
             self._canvas.activity()
 
     # --- what is live -----------------------------------------------------------------------------------------------
@@ -219,6 +232,9 @@ class TurnView:
         said = self._said
         text = clean((said.held[-1] + "\n" if said.held else "") + said.stream.open[-_LIVE_TAIL:])
         return [line for line in text.split("\n") if line.strip()][-LIVE_ROWS:]
+
+    def _fitted(self, text: str) -> str:
+        return text if self._canvas.palette.plain else wrapped(text, self._canvas.width())
 
     def _paint(self, style: Style, text: str) -> str:
         return self._canvas.palette.paint(style, text)

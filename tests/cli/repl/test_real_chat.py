@@ -193,3 +193,18 @@ def test_the_prompt_needs_neither_providers_nor_rich_nor_the_application():
         "spear.cli.application",
         "spear.control.controller",
     }
+
+
+def test_the_diff_shows_source_and_names_what_tools_left(real, scripted, project):
+    build = "python3 -m unittest -q; printf 'a\\0b' > app.bin"
+    script = [scripted.calls(FIX), scripted.calls(("terminal", {"command": build})), scripted.text("Done.")]
+    r = real(script, "--auto", "--validation", "off")
+    (project / "app.bin").write_bytes(b"\0")
+    r.line("Fix f() in app.py, write app.bin, then run the tests.")
+    r.wait(r"last turn \w+")
+    r.mark()
+    r.line("/diff")
+    shown = r.wait(r"besides, ignored by git or built: __pycache__/\S+") + r.settle()
+    assert re.search(r"-    return 1\r?\n\+    return 2", shown)
+    assert "(binary: 1 bytes before, 3 now)" in shown
+    assert "\\x0" not in shown

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
+
 import pytest
 
 from spear.cli.display.markdown import MarkdownRenderer
 from spear.cli.display.palette import PLAIN
 from spear.cli.repl.interruption import Interruption
+from spear.cli.repl.progress import Progress
+from spear.cli.repl.status_line import running_line
 from spear.cli.repl.turn_view import LIVE_ROWS, Canvas, TurnView
 from spear.control.controller import FinishedTurn
-from spear.events.names import EventName
+from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, LiveKind
 from spear.events.turn import TurnResult
 
@@ -152,3 +157,21 @@ def test_a_command_that_does_not_end_is_no_obstacle_to_ending_the_turn():
     stopping.press()
     assert stopping.press() == "the turn"
     assert stopping.cancelled()
+
+
+def test_the_time_an_operator_took_to_answer_is_not_the_tools(shown):
+    shown.event(EventName.TOOL_CALLED, call_id="c", tool="terminal", arguments={"command": "make"})
+    shown.event(EventName.CONFIRMATION_ASKED, tool="terminal")
+    time.sleep(0.3)
+    shown.event(EventName.CONFIRMATION_ANSWERED, tool="terminal")
+    shown.event(EventName.TOOL_FINISHED, call_id="c", tool="terminal", outcome="ok", duration_s=0.31)
+    assert shown.texts[-1].strip() == "• Terminal make ✓"
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 80, 100, 160])
+def test_the_status_row_gives_up_words_before_it_is_cut(width):
+    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
+    row = running_line(app, Progress(rounds=3, tokens=45, context_tokens=2000, changed=True), 0, width)
+    assert len(row) <= width
+    if width >= 72:
+        assert "changed, not checked yet" in row and "…" not in row
