@@ -15,16 +15,17 @@ from pathlib import Path
 from spear.cli.application import Application, Invocation
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
-from spear.cli.display.tool_lines import called, finished
+from spear.cli.display.tool_lines import CallLines
 from spear.cli.one_shot import exit_status
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
 from spear.events.names import EventName, Mode
-from spear.events.stream import Event, Live, LiveKind
+from spear.events.stream import Event, Live, LiveKind, Sink
 from spear.host.files import diff_text
 
 REQUEST = "The test of ring_next() fails. Find out why, fix src/ring.c, then run the tests."
 _ROOT = files("spear.cli.demo")
+_LINES = 8
 
 
 def run_demo(parsed: argparse.Namespace) -> int:
@@ -43,7 +44,7 @@ def run_demo(parsed: argparse.Namespace) -> int:
         app = Application(Invocation(loaded, environ, project, replay=source / "turns.jsonl"))
         with Stopping() as stopping:
             try:
-                done = app.run_turn(REQUEST, sink=_show, cancelled=stopping.cancelled)
+                done = app.run_turn(REQUEST, sink=_shown(), cancelled=stopping.cancelled)
             finally:
                 app.close()
         after = (project / "src/ring.c").read_bytes()
@@ -55,16 +56,28 @@ def run_demo(parsed: argparse.Namespace) -> int:
     return exit_status(done, stopping.status)
 
 
-def _show(item: Event | Live) -> None:
-    if isinstance(item, Live):
-        if item.kind is LiveKind.TEXT:
+def _shown() -> Sink:
+    """A sink that prints each call, the beginning of what it said, and what the host does by itself."""
+    calls = CallLines(lambda text: print(text, end="", flush=True), "  [recorded] ")
+
+    def show(item: Event | Live) -> None:
+        if isinstance(item, Live):
+            if item.kind is not LiveKind.TEXT:
+                _print_beginning(clean(item.text).strip("\n").split("\n"))
             return
-        lines = clean(item.text).strip("\n").split("\n")
-        for line in [*lines[:8], f"… {len(lines) - 8} more lines"] if len(lines) > 8 else lines:
-            print(f"    {line}")
-    elif item.name is EventName.TOOL_CALLED:
-        print(f"  [recorded] {called(item.data)}", end=" ", flush=True)
-    elif item.name in (EventName.TOOL_FINISHED, EventName.TOOL_REFUSED):
-        print(finished(item.data))
-    elif item.name is EventName.VALIDATION_STARTED:
-        print(f"  [host] validates: {'; '.join(item.data['commands'])}", flush=True)
+        match item.name:
+            case EventName.TOOL_CALLED:
+                calls.begin(item.data)
+            case EventName.TOOL_FINISHED | EventName.TOOL_REFUSED:
+                calls.end(item.data)
+            case EventName.VALIDATION_STARTED:
+                print(f"  [host] validates: {'; '.join(item.data['commands'])}", flush=True)
+            case _:
+                return
+
+    return show
+
+
+def _print_beginning(lines: list[str]) -> None:
+    kept = lines if len(lines) <= _LINES + 1 else [*lines[:_LINES], f"… {len(lines) - _LINES} more lines"]
+    print("\n".join(f"    {line}" for line in kept))

@@ -12,7 +12,7 @@ from spear.agent.messages import FailureKind
 from spear.cli.application import Application, Invocation
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
-from spear.cli.display.tool_lines import called, finished
+from spear.cli.display.tool_lines import CallLines
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
@@ -94,7 +94,7 @@ def _stdin() -> str:
 def _sink(output: str) -> Sink:
     if output == "stream-json":
         return _stream_json
-    return _progress if sys.stderr.isatty() else _quiet
+    return _progress() if sys.stderr.isatty() else _quiet
 
 
 def _quiet(item: Event | Live) -> None:
@@ -103,14 +103,19 @@ def _quiet(item: Event | Live) -> None:
         _diagnose(item.text)
 
 
-def _progress(item: Event | Live) -> None:
-    if not isinstance(item, Event):
-        _quiet(item)
-        return
-    if item.name is EventName.TOOL_CALLED:
-        _diagnose(called(item.data), end=" ")
-    elif item.name in (EventName.TOOL_FINISHED, EventName.TOOL_REFUSED):
-        print(finished(item.data), file=sys.stderr, flush=True)
+def _progress() -> Sink:
+    """A sink that prints one line a call, for the person at the terminal."""
+    calls = CallLines(lambda text: _diagnose(text, end=""))
+
+    def show(item: Event | Live) -> None:
+        if not isinstance(item, Event):
+            _quiet(item)
+        elif item.name is EventName.TOOL_CALLED:
+            calls.begin(item.data)
+        elif item.name in (EventName.TOOL_FINISHED, EventName.TOOL_REFUSED):
+            calls.end(item.data)
+
+    return show
 
 
 def _stream_json(item: Event | Live) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spear.cli.display.filtering import one_line
@@ -62,3 +62,25 @@ def finished(data: Mapping[str, Any], palette: Palette = PLAIN) -> str:
         mark = f"refused: {one_line(str(data['reason']), 80)}"
     parts.append(palette.paint(_STYLES.get(outcome, Style.MUTED), mark))
     return " ".join(parts)
+
+
+class CallLines:
+    """Lines of calls on a stream that only grows. A command's line stands from its beginning; calls that may run side
+    by side have theirs when they end, so that no two of them share one."""
+
+    def __init__(self, write: Callable[[str], None], lead: str = "") -> None:
+        self._write = write
+        self._lead = lead
+        self._begun: dict[str, str] = {}
+
+    def begin(self, data: Mapping[str, Any]) -> None:
+        """A `tool_called` event."""
+        line = f"{self._lead}{called(data)} "
+        if data.get("tool") == "terminal":
+            self._write(line)
+            line = ""
+        self._begun[str(data.get("call_id", ""))] = line
+
+    def end(self, data: Mapping[str, Any]) -> None:
+        """A `tool_finished` or `tool_refused` event."""
+        self._write(f"{self._begun.pop(str(data.get('call_id', '')), '')}{finished(data)}\n")

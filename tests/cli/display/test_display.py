@@ -13,7 +13,8 @@ from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean, escaped, one_line
 from spear.cli.display.markdown import MarkdownRenderer
 from spear.cli.display.palette import PLAIN, Style, palette_of, unpainted
-from spear.cli.display.tool_lines import called, finished
+from spear.cli.display.tool_lines import CallLines, called, finished
+from spear.cli.display.wrapping import wrapped
 from spear.events.turn import TurnResult
 
 COLOUR = palette_of("dark", {"TERM": "xterm"}, plain=False)
@@ -184,3 +185,32 @@ def test_a_stopped_turn_says_why_in_its_first_line():
 def test_a_turn_that_changed_many_files_names_a_dozen():
     files = [{"path": f"f{n}", "change": "created"} for n in range(40)]
     assert "… and 28 more files" in end_block(result(verdict="UNVERIFIED", changed_files=files))
+
+
+@given(st.text(st.sampled_from("ab漢 \n"), max_size=200), st.integers(20, 60))
+def test_folding_loses_nothing_and_breaks_no_word(text, width):
+    folded = wrapped(text, width)
+    assert folded.split() == text.split()
+    for line in folded.split("\n"):
+        assert len(line) + line.count("漢") <= width or len(line.split()) == 1 or line in text.split("\n")
+
+
+def test_a_style_that_is_folded_begins_anew_on_every_line():
+    painted = COLOUR.paint(Style.MUTED, "one two three four five six seven")
+    for line in wrapped(painted, 20).split("\n"):
+        assert line.count("\x1b[90m") == 1
+        assert line.endswith("\x1b[0m")
+    assert wrapped("  short", 20) == "  short"
+
+
+def test_calls_that_run_side_by_side_have_a_line_each():
+    written = []
+    lines = CallLines(written.append)
+    for number in (1, 2):
+        lines.begin({"call_id": number, "tool": "read_file", "arguments": {"path": f"{number}.c"}})
+    for number in (1, 2):
+        lines.end({"call_id": number, "tool": "read_file", "outcome": "ok"})
+    lines.begin({"call_id": 3, "tool": "terminal", "arguments": {"command": "make"}})
+    assert "".join(written) == "Read 1.c ✓\nRead 2.c ✓\nTerminal make "
+    lines.end({"call_id": 3, "tool": "terminal", "outcome": "failed"})
+    assert "".join(written).endswith("Terminal make ✗\n")
