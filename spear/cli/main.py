@@ -6,6 +6,7 @@ Only the parser is imported here: what a command needs is imported when it is th
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -54,11 +55,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return 0
-    except Exception as error:  # noqa: BLE001 - the last handler: a defect becomes one line, a log and status 1
-        from spear.cli.defects import report
-
-        _say(report(error, state))
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _defect(error, state)
+        _forget_stdout()
+        _say(f"{os.strerror(error.errno).lower()}: what was to be written is lost — make room, then run it again")
         return 1
+    except Exception as error:  # noqa: BLE001 - the last handler: a defect becomes one line, a log and status 1
+        return _defect(error, state)
+
+
+def _defect(error: Exception, state: str) -> int:
+    from spear.cli.defects import report
+
+    _say(report(error, state))
+    return 1
 
 
 def _speak_utf8() -> None:

@@ -42,8 +42,9 @@ def _text(answer: Mapping[str, object]) -> str:
     destinations = answer.get("destinations")
     for row in destinations if isinstance(destinations, list) else []:
         lines.append(f"  writes {row.get('path') or 'somewhere not known'}  by {row.get('operator')}")
-    reasons = answer.get("reasons")
-    lines += [f"  {reason}" for reason in (reasons if isinstance(reasons, list) else [])]
-    if answer.get("refusal"):
-        lines.append(f"  {answer['refusal']}")
+    reasons, refusal = answer.get("reasons"), answer.get("refusal")
+    said = list(reasons) if isinstance(reasons, list) else []
+    if isinstance(refusal, Mapping) and refusal.get("line") not in said:
+        said.append(refusal.get("line"))
+    lines += [f"  {reason}" for reason in said]
     return clean("\n".join(lines))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from spear.context.knowledge.drafts import INSTRUCTION, Draft
 from spear.context.knowledge.records import KnowledgeProblem, Record, State
+from spear.context.knowledge.usage import ASKED, USAGE
 from spear.context.knowledge.words import DRAFT_OPTIONS, Words, draft, read, split
 from spear.context.rules_learned import learn, learned
 from spear.context.workspace_knowledge import Recorded, WorkspaceKnowledge
@@ -102,6 +103,8 @@ class KnowledgeCommands:
         name = words[0] if words else "list"
         if name in commands:
             return commands[name](words[1:])
+        if name in ASKED and self._role is Role.OPERATOR:
+            return Answer(USAGE)
         if name in OPERATOR_COMMANDS:
             return Answer(f"refused: {name} is the operator's; propose what should be recorded", _USAGE)
         return Answer(f"there is no knowledge {name}; there are: {', '.join(commands)}", _USAGE)

@@ -134,3 +134,10 @@ def test_no_colour_and_no_control_sequences_in_a_pipe(counter):
     with ModelServer([text("\x1b]0;title\x07\x1b[31mred\x1b[0m")]) as server:
         done = counter.run("-p", "Explain Makefile", "--api-base", server.base_url)
     assert done.stdout == "red\n" and "\x1b" not in done.stderr
+
+
+def test_a_full_device_behind_stdout_is_said_and_no_defect(counter):
+    command = f"{PROGRAM} completion bash > /dev/full"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no space left on device" in done.stderr and "defect" not in done.stderr

@@ -176,3 +176,20 @@ def test_an_ascii_locale_takes_any_request(counter):
     done = subprocess.run([PROGRAM, "classify", "--jsonl"], input='{"request": "Où est défini décoder ?"}\n'.encode(), cwd=counter.root,
                           env=env, capture_output=True, timeout=60)  # fmt: skip
     assert done.returncode == 0, os.fsdecode(done.stderr)
+
+
+def test_a_refusal_of_the_policy_is_explained_in_words(counter):
+    shown = counter.run("policy", "explain", "rm -rf /").stdout
+    assert "refused: / " in shown and "{" not in shown
+    json.loads(counter.run("policy", "explain", "--json", "rm -rf /").stdout)
+
+
+def test_the_knowledge_commands_say_what_they_take(counter):
+    done = counter.run("knowledge", "--help")
+    assert done.returncode == 0 and "knowledge amend ID" in done.stdout
+
+
+def test_calls_of_the_demonstration_have_a_line_each(tmp_path):
+    done = subprocess.run([PROGRAM, "--demo"], capture_output=True, text=True, check=True)
+    assert all(line.count("[recorded]") <= 1 for line in done.stdout.splitlines())
+    assert "Search ring_next in . ✓" in done.stdout
