@@ -29,6 +29,9 @@ _LIMITS = {
 }
 """Kind → retries allowed and first pause in seconds; a kind not listed is never retried."""
 
+_SHORTEST_SECRET = 6
+"""Keys of local servers are often a placeholder, `x` or `none`: nothing to hide, and part of many words."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -104,7 +107,7 @@ class Retrier:
         hint = failed.hint
         if failed.retry_after is not None and failed.retry_after > self.policy.longest_wait_s:
             hint = f"the server asks to wait {failed.retry_after:.0f} s; ask again after that"
-        if self.secret:
+        if self.secret and len(self.secret) >= _SHORTEST_SECRET:
             message = message.replace(self.secret, "***")
         return ModelFailure(failed.kind, message, hint)
 

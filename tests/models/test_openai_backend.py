@@ -220,6 +220,8 @@ def test_a_key_echoed_by_the_server_does_not_reach_the_message() -> None:
         assert KEY not in failure(server, api_key="another").message
     with ModelServer([status(401, body=body)]) as server:
         assert "plainsecret" not in failure(server, api_key="plainsecret").message
+    with ModelServer([status(401, body=body)]) as server:
+        assert "Incorrect" in failure(server, api_key="c").message  # the placeholder of a local server
 
 
 def test_the_key_is_not_in_the_representation_of_the_settings() -> None:
