@@ -14,9 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from spear.agent.messages import Message, Role
+from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
 from spear.agent.outcome import Budget
-from spear.cli.backend import backend_settings, environment_key
+from spear.cli.backend import SessionBackend, environment_key
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
 from spear.cli.late_host import LateHost
@@ -33,7 +33,6 @@ from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 from spear.host.confirmation import Confirm, nobody
 from spear.models.backend import ModelBackend
-from spear.models.selection import open_backend
 from spear.state.audit import AuditLog, timestamp
 from spear.state.directory import StateDirectory
 from spear.state.liveness import Presence
@@ -95,7 +94,9 @@ class Application:
         )
         self.searching = Searching(workspace, self.settings, self.state, self.redactor)
         self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
-        self._backend: ModelBackend | None = None
+        self._model = SessionBackend(
+            invocation.loaded, invocation.environ, self.state, invocation.record, invocation.replay
+        )
         self._open_session(invocation.resume)
 
     # --- a session --------------------------------------------------------------------------------------------------
@@ -152,18 +153,11 @@ class Application:
     @property
     def backend(self) -> ModelBackend:
         """The backend, opened when first needed. Opening asks nobody."""
-        if self._backend is None:
-            invocation = self._invocation
-            self._backend = open_backend(
-                backend_settings(self.settings, invocation.environ), record=invocation.record, replay=invocation.replay
-            )
-        return self._backend
+        return self._model.backend
 
     def window(self) -> int:
         """The context window in tokens: as configured, else what the endpoint reports, else the default."""
-        if self._invocation.loaded.is_default("ctx"):
-            return self.backend.context_window() or self.settings.ctx
-        return self.settings.ctx
+        return self._model.window()
 
     # --- a turn -----------------------------------------------------------------------------------------------------
 
@@ -186,7 +180,7 @@ class Application:
         """
         self._require_limits()
         self.turn_number += 1
-        self.backend.begin_turn()
+        self._model.begin_turn(cancelled)
         window = self.window()
         self._running = True
         self.capturing.begin(self.session, self.turn_number)
@@ -299,6 +293,11 @@ class Application:
         settings = self.settings
         emit = fan_out(self._record, sink)
         late = LateHost()
+
+        def complete(asked: ModelRequest) -> ModelTurn:
+            sent = replace(asked, on_sent=late.start)
+            return self._model.complete(sent, lambda notice: emit(Live(LiveKind.NOTICE, notice)))
+
         turn = self.turn_number
 
         def sections(scope: Classification, request: str) -> tuple[str, ...]:
@@ -312,7 +311,7 @@ class Application:
             session_dir=str(self.state.session(self.session)),
             turn=self.turn_number,
             mode=self.mode,
-            complete=self.capturing.watching(lambda asked: self.backend.complete(replace(asked, on_sent=late.start))),
+            complete=self.capturing.watching(complete),
             budget=Budget(
                 rounds=settings.max_tool_rounds,
                 commands=settings.max_commands,
@@ -398,5 +397,4 @@ class Application:
         self.context.close()
         self.audit.close()
         self.presence.close()
-        if self._backend is not None:
-            self._backend.close()
+        self._model.close()

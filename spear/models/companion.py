@@ -116,16 +116,23 @@ class Companion(Protocol):
 class AccompaniedBackend:
     """A backend whose endpoint is there only while a companion runs. Closed for good by `close`.
 
-    The companion starts with the first use, and again with the first use after it ended. `connect` makes the backend
-    once it is known where the endpoint is. What the companion complained of is added to a failure to reach it.
+    The companion starts with the first use, and again with the first use after it ended; one that cannot be started is
+    tried once a turn. `connect` makes the backend once it is known where the endpoint is. `given_up` ends the waiting
+    for a companion. What the companion complained of is added to a failure to reach the endpoint.
     """
 
     def __init__(
-        self, settings: BackendSettings, companion: Companion, connect: Callable[[BackendSettings], ModelBackend]
+        self,
+        settings: BackendSettings,
+        companion: Companion,
+        connect: Callable[[BackendSettings], ModelBackend],
+        given_up: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings = settings
         self._companion = companion
         self._connect = connect
+        self._given_up = given_up
+        self._failure: ModelFailure | None = None
         self._starting = threading.Lock()
         self._closed = threading.Event()
         self._child: Child | None = None
@@ -149,7 +156,8 @@ class AccompaniedBackend:
             return None
 
     def begin_turn(self) -> None:
-        """Passed on."""
+        """Passed on; a companion that could not be started is tried again."""
+        self._failure = None
         if self._backend is not None:
             self._backend.begin_turn()
 
@@ -182,20 +190,27 @@ class AccompaniedBackend:
                 raise ModelFailure(FailureKind.CANCELLED, f"{self.name}: closed")
             if self._backend is None or self._child is None or self._child.status is not None:
                 self._stop()
-                self._child = self._companion.start()
-                try:
-                    ready = self._await(self._child, cancelled)
-                except ModelFailure:
-                    self._stop()
-                    raise
+                if self._failure is not None:
+                    raise self._failure
+                ready = self._start(cancelled)
                 self._backend = self._connect(replace(self._settings, api_base=ready.api_base, host=ready.host))
             return self._backend
+
+    def _start(self, cancelled: Callable[[], bool] | None) -> Ready:
+        try:
+            self._child = self._companion.start()
+            return self._await(self._child, cancelled)
+        except ModelFailure as failure:
+            self._stop()
+            if failure.kind is not FailureKind.CANCELLED:
+                self._failure = failure
+            raise
 
     def _await(self, child: Child, cancelled: Callable[[], bool] | None) -> Ready:
         """Wait until it serves. Raises `ModelFailure` when it ends, is too slow, or nobody waits any more."""
         deadline = time.monotonic() + self._companion.seconds
         while (ready := self._companion.ready(child)) is None:
-            if self._closed.is_set() or (cancelled is not None and cancelled()):
+            if self._closed.is_set() or self._given_up() or (cancelled is not None and cancelled()):
                 raise ModelFailure(FailureKind.CANCELLED, f"{self._companion.name}: not waited for")
             if child.status is not None:
                 raise self._not_started(f"ended with status {child.status}", child)

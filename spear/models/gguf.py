@@ -1,4 +1,4 @@
-"""A model file the operator names, served by llama.cpp in a child process on loopback: the `spear[local]` extra (8.1)."""
+"""A model file the operator names, served by llama.cpp in a child process: the `spear[local]` extra (spec 8.1)."""
 
 from __future__ import annotations
 

@@ -20,15 +20,16 @@ def open_backend(
     record: Path | None = None,
     replay: Path | None = None,
     companion: Companion | None = None,
+    given_up: Callable[[], bool] = lambda: False,
     recall: Callable[[str], ToolSupport] | None = None,
     on_support: Callable[[str, ToolSupport], None] | None = None,
 ) -> ModelBackend:
     """The backend a session uses. No request is made and no provider package imported before its first use.
 
     `replay` answers from a recording and asks nobody; `record` writes down what the endpoint answers. `companion` is
-    what must run for the endpoint to be there (`AccompaniedBackend`). `recall` and `on_support`: what is remembered of
-    a model, and how to remember what is found (`ToolAwareBackend`). Raises `ConfigurationError` for a file that cannot
-    be used.
+    what must run for the endpoint to be there, `given_up` that nobody waits for it any more (`AccompaniedBackend`).
+    `recall` and `on_support`: what is remembered of a model, and how to remember what is found (`ToolAwareBackend`).
+    Raises `ConfigurationError` for a file that cannot be used.
     """
 
     def endpoint(settings: BackendSettings) -> ModelBackend:
@@ -38,7 +39,7 @@ def open_backend(
     if replay:
         backend = ReplayBackend(replay)
     else:
-        backend = AccompaniedBackend(settings, companion, endpoint) if companion else endpoint(settings)
+        backend = AccompaniedBackend(settings, companion, endpoint, given_up) if companion else endpoint(settings)
     return RecordingBackend(backend, record) if record else backend
 
 

@@ -122,7 +122,7 @@ def http_client(settings: BackendSettings, lines: Lines) -> httpx2.Client:
 
 
 def _asking_for(host: str) -> Callable[[httpx2.Request], None]:
-    """An httpx event hook: ask for `host`, a name perhaps with a port, wherever the connection goes; "" asks as usual."""
+    """An httpx event hook: ask for `host`, a name perhaps with a port, wherever the connection goes; "": as usual."""
 
     def name(request: httpx2.Request) -> None:
         if host:

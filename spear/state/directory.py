@@ -106,6 +106,11 @@ class StateDirectory:
         return self.root / "last-backend"
 
     @property
+    def tool_support(self) -> Path:
+        """What endpoints did with offered tools."""
+        return self.root / "tool-support.json"
+
+    @property
     def log(self) -> Path:
         """Tracebacks of defects."""
         return self.root / "spear.log"
