@@ -25,6 +25,7 @@ from spear.state.results import ResultStore
 from spear.state.sessions import Session
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.durable import DurableWriter
+from spear.workspace.host_git import git_identity
 
 
 def open_host(
@@ -64,7 +65,8 @@ def open_host(
         actions=ToolActionLog(state.tool_actions, redactor),
         results=ResultStore(state.tool_results, record.id),
         shell=ShellState(
-            cwd=Path(record.cwd) if record.cwd else workspace.roots.primary, environment=dict(record.environment)
+            cwd=Path(record.cwd) if record.cwd else workspace.roots.primary,
+            environment={**git_identity(workspace.roots.primary, environ), **record.environment},
         ),
         project=workspace.project,
     )

@@ -18,8 +18,8 @@ from spear.evidence.turn import Weakening
 from spear.evidence.weakened import FileTexts, find_weakened, kinds_of_check_file
 from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
+from spear.host.turn_checkpoints import TurnCheckpoints
 from spear.workspace.changes import Snapshot, TreeChange, TreeChangeKind, compare, snapshot
-from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.index_memory import indexed_digests
 from spear.workspace.roots import PRIMARY, Location, Roots
@@ -36,7 +36,7 @@ class ChangeLog:
         self,
         roots: Roots,
         delivered: DeliveredSource,
-        checkpoints: CheckpointManager,
+        checkpoints: TurnCheckpoints,
         recorder: Recorder,
         created: set[str],
         emit: Sink,
@@ -90,17 +90,17 @@ class ChangeLog:
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         self._look.awaited()
-        mine = [location.relative for location in locations if location.root_name == PRIMARY]
-        for path in mine:
-            self._remember_text(path)
-        fresh = self._checkpoints.protect(mine)
+        for location in locations:
+            if location.root_name == PRIMARY:
+                self._remember_text(location.relative)
+        fresh = self._checkpoints.protect(locations)
         if fresh and not self._announced:
             self._announced = True
-            self._event(EventName.CHECKPOINT_CREATED, {"paths": list(fresh)[:20], "count": len(fresh)})
+            self._event(EventName.CHECKPOINT_CREATED, {"paths": fresh[:20], "count": len(fresh)})
 
     def settled(self, locations: Iterable[Location]) -> None:
         """Note what the turn left at these paths."""
-        self._checkpoints.record_after([where.relative for where in locations if where.root_name == PRIMARY])
+        self._checkpoints.settled(locations)
 
     def _remember_text(self, path: str) -> None:
         """What a check's own file said before the turn first touched it."""
@@ -125,7 +125,8 @@ class ChangeLog:
         self._look.start()
 
     def close(self) -> None:
-        """Wait for a look that nobody needed."""
+        """The checkpoints are complete; a look that nobody needed is waited for."""
+        self._checkpoints.finish()
         self._look.awaited()
 
     def settle(self, why: str) -> None:

@@ -186,7 +186,6 @@ class SpearHost:
     def close(self) -> None:
         """Complete the checkpoint, remove the turn's scratch."""
         self._log.close()
-        self._session.checkpoints.finish()
         self._terminal.close()
         self._session.next_seq = self._recorder.next_seq
         self._session.evidence.flush()

@@ -97,3 +97,14 @@ def test_a_recorded_turn_plays_back_with_real_tools(counter, tmp_path):
     counter.git("checkout", "-q", "--", ".")
     done = counter.run("-p", ASK, "--auto", "--output", "json", "--replay", tape)
     assert json.loads(done.stdout)["verdict"] == "VERIFIED" and "value >= limit" in counter.read("src/counter.c")
+
+
+def test_a_commit_carries_the_operators_identity(counter):
+    counter.git("config", "user.name", "Ada Lovelace")
+    counter.git("config", "user.email", "ada@example.org")
+    turn = counter.turn(
+        "Commit the tree with the shell",
+        sh("git commit -q --allow-empty -m x && git log -1 --format='%an <%ae>'"),
+        "Done.",
+    )
+    assert "Ada Lovelace <ada@example.org>" in turn.results()[0]
