@@ -27,7 +27,8 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
     rows = [
         ("workspace", f"{app.roots.primary} ({roots})"),
         ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}; Shift+Tab)"),
-        ("model", f"{app.model_label} at {app.backend_label}, context window {_thousands(app.context_window)}"),
+        ("model", f"{app.model_label} at {app.backend_label}"),
+        ("context", f"{_thousands(app.context_window)} tokens"),
         ("standard", app.standard_label or "none bound"),
         ("sandbox", app.limits_label or "being tried: /status says"),
         ("session", f"{app.session} · /help lists commands, Ctrl+J: new line"),
