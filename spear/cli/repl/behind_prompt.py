@@ -8,8 +8,9 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from spear.agent.messages import ModelFailure
+from spear.agent.messages import FailureKind, ModelFailure
 from spear.cli.application import Application
+from spear.cli.backend import endpoint_label
 from spear.errors import SpearError
 
 _CONNECT_SECONDS = 5.0
@@ -57,13 +58,17 @@ class BehindThePrompt:
         app = self._app
         try:
             backend = app.backend
-            direct = not (self._replaying or app.settings.ssh or getproxies())
+            accompanied = bool(app.settings.ssh or app.settings.gguf)
+            direct = not (self._replaying or accompanied or getproxies())
             if direct and not _answers(app.settings.api_base):
-                say(f"no model answers at {app.settings.api_base}. {_WAYS_OUT}")
+                say(f"no model answers at {endpoint_label(app.settings)}. {_WAYS_OUT}")
                 return
             self.window = app.window()
             self.model = app.settings.model or backend.model
-        except (ModelFailure, SpearError, OSError) as error:
+        except ModelFailure as failure:
+            if failure.kind is not FailureKind.CANCELLED:
+                say(f"{failure.message} — {failure.hint}" if failure.hint else f"{failure.message}. {_WAYS_OUT}")
+        except (SpearError, OSError) as error:
             say(f"{error}. {_WAYS_OUT}")
 
 

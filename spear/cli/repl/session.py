@@ -10,6 +10,7 @@ from typing import Any
 
 from spear.agent.messages import Message
 from spear.cli.application import Application, Invocation
+from spear.cli.backend import endpoint_label
 from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
@@ -35,6 +36,7 @@ class ChatSession:
 
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation
+        self._say: Callable[[str], None] = lambda _: None
         self._app = Application(invocation)
         self._behind = BehindThePrompt(self._app, replaying=self._invocation.replay is not None)
 
@@ -98,7 +100,8 @@ class ChatSession:
     def backend_label(self) -> str:
         """The endpoint, as far as it may be shown."""
         settings = self._app.settings
-        return f"{settings.backend} ({settings.api_base})" if settings.backend else settings.api_base
+        where = endpoint_label(settings)
+        return f"{settings.backend} ({where})" if settings.backend else where
 
     @property
     def model_label(self) -> str:
@@ -130,6 +133,7 @@ class ChatSession:
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Find out, behind the prompt, what the first turn needs; `say` prints what the operator must know."""
+        self._say = say
         self._behind.begin(say)
 
     # --- work -------------------------------------------------------------------------------------------------------
@@ -230,9 +234,7 @@ class ChatSession:
 
     def switch_model(self, name: str) -> None:
         """Use a named backend of the configuration, or another model of the same endpoint."""
-        loaded = self._invocation.loaded
-        settings = with_model(self._app.settings, name)
-        self._invocation = replace(self._invocation, loaded=replace(loaded, settings=settings))
+        self._invocation = replace(self._invocation, loaded=with_model(self._invocation.loaded, name))
         self._app.save()
         self._reopen(self._app.record)
 
@@ -260,7 +262,7 @@ class ChatSession:
         self._app.approvals = before.approvals
         self._app.set_mode(before.mode)
         self._behind = BehindThePrompt(self._app, replaying=self._invocation.replay is not None)
-        self._behind.begin(lambda _: None)
+        self._behind.begin(self._say)
 
 
 def _seconds(stamp: str) -> float:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from spear.cli.settings_model import Settings
+from spear.cli.settings import Loaded, with_backend
+from spear.cli.settings_layers import LayerName, Origin
 
 
-def with_model(settings: Settings, name: str) -> Settings:
+def with_model(loaded: Loaded, name: str) -> Loaded:
     """The settings with the backend of that name; without such a backend, with that model of the same endpoint."""
-    backend = settings.backends.get(name)
-    if backend is None:
-        return settings.model_copy(update={"model": name})
-    update: dict[str, Any] = {
-        "backend": name,
-        "api_base": backend.url,
-        "provider": backend.provider,
-        "model": backend.model,
-        "api_key_cmd": backend.api_key_cmd,
-        "ssh": backend.ssh,
-    }
-    if backend.api_key_env:
-        update["api_key_env"] = backend.api_key_env
-    if backend.ctx:
-        update["ctx"] = backend.ctx
-    return settings.model_copy(update=update)
+    if name in loaded.settings.backends:
+        return with_backend(loaded, name)
+    origins = {**loaded.origins, "model": Origin(LayerName.CHAT, "/model")}
+    return replace(loaded, settings=loaded.settings.model_copy(update={"model": name}), origins=origins)
