@@ -199,7 +199,7 @@ def test_killed_at_any_moment_the_chain_verifies_and_goes_on(tmp_path):
     subprocess.run([sys.executable, "-c", fork, str(path), *delays], check=True, timeout=60)
     before = verify(path)
     assert before.ok, before.problems
-    assert before.records > 200
+    assert before.records >= 50
     with AuditLog(path, "s1", Redactor()) as log:
         assert log.append(EventName.SESSION_STARTED, 0, {}) == before.records + 1
     assert verify(path).ok

@@ -81,7 +81,8 @@ def test_a_right_change_that_was_tested_is_verified(tree, project):
     turn = tree.turn(f"Fix {project.target}", edit(project, project.right), sh(project.check), "Fixed; the tests pass.",
                      flags=("--validation", "off"))  # fmt: skip
     assert turn.verdict == "VERIFIED", turn.result["reasons"]
-    assert [change["path"] for change in turn.result["changed_files"]] == [project.target]
+    changed = {change["path"] for change in turn.result["changed_files"]}
+    assert changed - {"Cargo.lock"} == {project.target}  # cargo writes its lock file on its first run
 
 
 @pytest.mark.parametrize("project", HERE, ids=lambda p: p.name)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from spear.errors import WorkspaceError
@@ -446,6 +446,8 @@ NAME = st.sampled_from(["a", "b", "d", "d/a", "d/e", "d/e/f", "l"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(STEP, NAME, NAME), min_size=1, max_size=7))
 def test_any_script_leaves_the_tree_as_if_it_had_run_there(tmp_path_factory, overlaid, steps):
+    # What `cp -r` makes of a directory copied into itself depends on the order of its entries.
+    assume(not any(step.startswith("cp") and f"{two}/".startswith(f"{one}/") for step, one, two in steps))
     base = tmp_path_factory.mktemp("any").resolve()
     root, control = base / "tree", base / "control"
     for tree in (root, control):
