@@ -32,7 +32,6 @@ from spear.errors import ConfinementUnavailable, StateError
 from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 from spear.host.confirmation import Confirm, nobody
-from spear.models.backend import ModelBackend
 from spear.state.audit import AuditLog, timestamp
 from spear.state.directory import StateDirectory
 from spear.state.liveness import Presence
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What of the command line and the machine a session starts from."""
+    """What of the command line and the machine a session starts from. A `model` that is given outlives the session."""
 
     loaded: Loaded
     environ: Mapping[str, str]
@@ -61,6 +60,7 @@ class Invocation:
     record: Path | None = None
     replay: Path | None = None
     resume: Session | None = None
+    model: SessionBackend | None = None
 
 
 class Application:
@@ -94,8 +94,8 @@ class Application:
         )
         self.searching = Searching(workspace, self.settings, self.state, self.redactor)
         self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
-        self._model = SessionBackend(
-            invocation.loaded, invocation.environ, self.state, invocation.record, invocation.replay
+        self.model = invocation.model or SessionBackend(
+            invocation.loaded, invocation.environ, invocation.record, invocation.replay
         )
         self._open_session(invocation.resume)
 
@@ -148,17 +148,6 @@ class Application:
         if self._host is not None:
             self._host.options = replace(self._host.options, mode=mode)
 
-    # --- the model --------------------------------------------------------------------------------------------------
-
-    @property
-    def backend(self) -> ModelBackend:
-        """The backend, opened when first needed. Opening asks nobody."""
-        return self._model.backend
-
-    def window(self) -> int:
-        """The context window in tokens: as configured, else what the endpoint reports, else the default."""
-        return self._model.window()
-
     # --- a turn -----------------------------------------------------------------------------------------------------
 
     def classify(self, request: str) -> Classification:
@@ -180,8 +169,8 @@ class Application:
         """
         self._require_limits()
         self.turn_number += 1
-        self._model.begin_turn(cancelled)
-        window = self.window()
+        self.model.begin_turn(cancelled)
+        window = self.model.window()
         self._running = True
         self.capturing.begin(self.session, self.turn_number)
         try:
@@ -296,7 +285,7 @@ class Application:
 
         def complete(asked: ModelRequest) -> ModelTurn:
             sent = replace(asked, on_sent=late.start)
-            return self._model.complete(sent, lambda notice: emit(Live(LiveKind.NOTICE, notice)))
+            return self.model.complete(sent, lambda notice: emit(Live(LiveKind.NOTICE, notice)))
 
         turn = self.turn_number
 
@@ -397,4 +386,5 @@ class Application:
         self.context.close()
         self.audit.close()
         self.presence.close()
-        self._model.close()
+        if self._invocation.model is None:
+            self.model.close()

@@ -27,7 +27,7 @@ _KEY_SECONDS = 30
 
 
 class SessionBackend:
-    """The backend of a session, opened when first needed; opening asks nobody. Safe from several threads.
+    """The backend of one or more sessions, opened when first needed; opening asks nobody. Safe from several threads.
 
     With `replay` no endpoint is used: nothing is started for it and nothing remembered.
     """
@@ -36,15 +36,14 @@ class SessionBackend:
         self,
         loaded: Loaded,
         environ: Mapping[str, str],
-        state: StateDirectory,
         record: Path | None = None,
         replay: Path | None = None,
     ) -> None:
         self._loaded = loaded
         self._environ = environ
-        self._state = state
+        self._state = StateDirectory(loaded.settings.state_dir)
         self._record, self._replay = record, replay
-        self._memory = ToolMemory(state.tool_support, endpoint_label(loaded.settings))
+        self._recording = False
         self._opening = threading.Lock()
         self._backend: ModelBackend | None = None
         self._notices: list[str] = []
@@ -83,11 +82,19 @@ class SessionBackend:
             if self._backend is not None:
                 self._backend.close()
 
+    def use(self, loaded: Loaded) -> None:
+        """Go on with the endpoint of other settings; the present one is closed. A recording goes on."""
+        if self._replay is None:
+            self.close()
+            with self._opening:
+                self._loaded, self._backend = loaded, None
+
     def _open(self) -> ModelBackend:
         settings = self._loaded.settings
         if self._replay is not None:
             return open_backend(BackendSettings(settings.api_base), record=self._record, replay=self._replay)
         companion, key = self._companion()
+        memory = ToolMemory(self._state.tool_support, endpoint_label(settings))
         backend = open_backend(
             BackendSettings(
                 api_base=settings.api_base,
@@ -96,11 +103,13 @@ class SessionBackend:
                 model=settings.model or None,
             ),
             record=self._record,
+            more=self._recording,
             companion=companion,
             given_up=lambda: self._cancelled(),
-            recall=self._memory.recall,
-            on_support=self._found,
+            recall=memory.recall,
+            on_support=lambda model, support: self._found(memory, model, support),
         )
+        self._recording = self._record is not None
         if settings.backend:
             self._kept(lambda: remember_backend(self._state, settings.backend))
         return backend
@@ -121,14 +130,14 @@ class SessionBackend:
             return Tunnel(settings.ssh, settings.api_base, self._environ), key
         return None, key
 
-    def _found(self, model: str, support: ToolSupport) -> None:
+    def _found(self, memory: ToolMemory, model: str, support: ToolSupport) -> None:
         """Remember what the endpoint does with tools, and say so where it matters."""
         if support is ToolSupport.IGNORED:
             self._notices.append(
                 f"{model} at {endpoint_label(self._loaded.settings)} ignores tools: its calls are read from a JSON "
                 "answer instead (remembered for a week)"
             )
-        self._kept(lambda: self._memory.remember(model, support))
+        self._kept(lambda: memory.remember(model, support))
 
     def _kept(self, keep: Callable[[], None]) -> None:
         """A memory that cannot be written spoils no turn."""

@@ -24,15 +24,16 @@ ENDED = "The recording ends here. No model was asked."
 
 
 class RecordingBackend:
-    """Answers with `inner` and appends each turn to `path` (0600). An earlier recording there is replaced.
+    """Answers with `inner` and appends each turn to `path` (0600). An earlier recording there is replaced, or gone on
+    with when `more` is true.
 
     Raises `ConfigurationError` when the file cannot be written, or is something else than a recording.
     """
 
-    def __init__(self, inner: ModelBackend, path: Path) -> None:
+    def __init__(self, inner: ModelBackend, path: Path, *, more: bool = False) -> None:
         self._inner = inner
         self._path = path
-        self._descriptor = _open_for_recording(path)
+        self._descriptor = _open_for_recording(path, more)
 
     @property
     def name(self) -> str:
@@ -112,7 +113,7 @@ class ReplayBackend:
         return turn
 
 
-def _open_for_recording(path: Path) -> int:
+def _open_for_recording(path: Path, more: bool) -> int:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         start = os.read(descriptor, 4096)
@@ -120,8 +121,9 @@ def _open_for_recording(path: Path) -> int:
             os.close(descriptor)
             _refuse(path, "it holds something else than a recording", "name a new file for --record")
         os.fchmod(descriptor, 0o600)
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
+        if not more:
+            os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_END)
     except OSError as error:
         raise ConfigurationError(f"the recording {path} cannot be written: {error.strerror}") from error
     return descriptor

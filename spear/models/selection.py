@@ -18,6 +18,7 @@ def open_backend(
     settings: BackendSettings,
     *,
     record: Path | None = None,
+    more: bool = False,
     replay: Path | None = None,
     companion: Companion | None = None,
     given_up: Callable[[], bool] = lambda: False,
@@ -26,10 +27,10 @@ def open_backend(
 ) -> ModelBackend:
     """The backend a session uses. No request is made and no provider package imported before its first use.
 
-    `replay` answers from a recording and asks nobody; `record` writes down what the endpoint answers. `companion` is
-    what must run for the endpoint to be there, `given_up` that nobody waits for it any more (`AccompaniedBackend`).
-    `recall` and `on_support`: what is remembered of a model, and how to remember what is found (`ToolAwareBackend`).
-    Raises `ConfigurationError` for a file that cannot be used.
+    `replay` answers from a recording and asks nobody; `record` writes down what the endpoint answers, behind what is
+    there already when `more` is true. `companion` is what must run for the endpoint to be there, `given_up` that nobody
+    waits for it any more (`AccompaniedBackend`). `recall` and `on_support`: what is remembered of a model, and how to
+    remember what is found (`ToolAwareBackend`). Raises `ConfigurationError` for a file that cannot be used.
     """
 
     def endpoint(settings: BackendSettings) -> ModelBackend:
@@ -40,7 +41,7 @@ def open_backend(
         backend = ReplayBackend(replay)
     else:
         backend = AccompaniedBackend(settings, companion, endpoint, given_up) if companion else endpoint(settings)
-    return RecordingBackend(backend, record) if record else backend
+    return RecordingBackend(backend, record, more=more) if record else backend
 
 
 def _endpoint(

@@ -57,14 +57,13 @@ class BehindThePrompt:
     def _ask(self, say: Callable[[str], None]) -> None:
         app = self._app
         try:
-            backend = app.backend
             accompanied = bool(app.settings.ssh or app.settings.gguf)
             direct = not (self._replaying or accompanied or getproxies())
             if direct and not _answers(app.settings.api_base):
                 say(f"no model answers at {endpoint_label(app.settings)}. {_WAYS_OUT}")
                 return
-            self.window = app.window()
-            self.model = app.settings.model or backend.model
+            self.window = app.model.window()
+            self.model = app.settings.model or app.model.backend.model
         except ModelFailure as failure:
             if failure.kind is not FailureKind.CANCELLED:
                 say(f"{failure.message} — {failure.hint}" if failure.hint else f"{failure.message}. {_WAYS_OUT}")

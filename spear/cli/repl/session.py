@@ -10,7 +10,7 @@ from typing import Any
 
 from spear.agent.messages import Message
 from spear.cli.application import Application, Invocation
-from spear.cli.backend import endpoint_label
+from spear.cli.backend import SessionBackend, endpoint_label
 from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
@@ -35,6 +35,8 @@ class ChatSession:
     """What `ChatApplication` promises, over the present `Application`. Closing it closes that one."""
 
     def __init__(self, invocation: Invocation) -> None:
+        self._model = SessionBackend(invocation.loaded, invocation.environ, invocation.record, invocation.replay)
+        invocation = replace(invocation, model=self._model)
         self._invocation = invocation
         self._say: Callable[[str], None] = lambda _: None
         self._app = Application(invocation)
@@ -235,6 +237,7 @@ class ChatSession:
     def switch_model(self, name: str) -> None:
         """Use a named backend of the configuration, or another model of the same endpoint."""
         self._invocation = replace(self._invocation, loaded=with_model(self._invocation.loaded, name))
+        self._model.use(self._invocation.loaded)
         self._app.save()
         self._reopen(self._app.record)
 
@@ -247,8 +250,11 @@ class ChatSession:
         return place
 
     def close(self) -> None:
-        """End the session."""
-        self._app.close()
+        """End the session, and what was started for its model."""
+        try:
+            self._app.close()
+        finally:
+            self._model.close()
 
     def _reopen(self, resume: Session | None) -> None:
         """Another `Application` in place of this one, which stays when the other cannot be opened."""
