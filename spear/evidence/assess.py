@@ -25,7 +25,7 @@ from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
-from spear.evidence.ordering import changes_come_first
+from spear.evidence.ordering import changes_come_first, may_be_put_back
 from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
 from spear.evidence.runners.output import (
     could_not_start,
@@ -36,6 +36,7 @@ from spear.evidence.runners.output import (
     together,
 )
 from spear.evidence.runners.summary import Summary
+from spear.evidence.setting import Setting, doubt
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
@@ -47,7 +48,9 @@ STOPPED_BY = frozenset({1, 2, 3, 9, 13, 14, 15, 24, 25})
 @dataclass(frozen=True, slots=True)
 class CommandFacts:
     """How a command ended. `output` is its cleaned, bounded output, head and tail; `start` is the workspace-relative
-    directory it started in ("" the root).
+    directory it started in ("" the root), absolute where that lies outside; `environment` is what the session had
+    exported, `ended` the directory it ended in. `rewrote` says that it wrote delivered files and left them as they
+    were, `dropped` that some of what it wrote did not stay: its checks may have run on another tree than it left.
     """
 
     exit_code: int | None
@@ -57,6 +60,10 @@ class CommandFacts:
     timed_out: bool = False
     cancelled: bool = False
     start: str = ""
+    environment: Mapping[str, str] | None = None
+    ended: str | None = None
+    rewrote: bool = False
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +90,27 @@ def assess_command(
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
     changed = before.epoch != after.epoch
+    setting = Setting(command.start, command.environment, command.ended)
     results = []
     for order, candidate in enumerate(candidates):
         own = _summaries_of(candidate, candidates, summaries)
         judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
         decided = judged.status is not CheckStatus.INCONCLUSIVE and bool(candidate.kinds & PROVING)
-        if changed and decided and not changes_come_first(script, candidate, facts, command.start):
+        if decided and _on_another_tree(script, candidate, facts, command, changed=changed):
             judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
+        elif judged.status is CheckStatus.PASSED and (why := doubt(script, candidate, facts, setting)) is not None:
+            judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         results.append(_result(candidate, judged, order, after, numbers))
     return CheckRecord.of(results)
+
+
+def _on_another_tree(
+    script: Script, candidate: CheckCandidate, facts: ProjectFacts, command: CommandFacts, *, changed: bool
+) -> bool:
+    """Whether the check may have run on other source than the command left."""
+    if changed and not changes_come_first(script, candidate, facts, command.start):
+        return True
+    return may_be_put_back(script, candidate, facts, command.start, rewrote=command.rewrote, dropped=command.dropped)
 
 
 def _ending(command: CommandFacts) -> int | None:
@@ -164,9 +183,9 @@ def _judge(
         else:
             return _by_output(candidate, summary, CheckCode.MAY_NOT_HAVE_RUN, command)
     if isinstance(standing, Lost):
-        if standing.why is not CheckCode.STATUS_LOST:
+        if standing.why not in (CheckCode.STATUS_LOST, CheckCode.MAY_NOT_HAVE_RUN):
             return _Judged(CheckStatus.INCONCLUSIVE, standing.why)
-        return _by_output(candidate, summary, CheckCode.STATUS_LOST, command)
+        return _by_output(candidate, summary, standing.why, command)
     return _by_status(candidate, standing, command, summary)
 
 

@@ -139,7 +139,9 @@ class ProjectFacts:
 
     `declared` maps a command as the project declares it to its kinds; `makefiles` and `scripts` (package.json) are
     keyed by directory; `exists` and `is_executable` answer for files of the tree as it is after the command; `root`
-    is the workspace's host path, so that absolute words can be placed.
+    is the workspace's host path, so that absolute words can be placed; `aliases` are other names commands know it by.
+    `usual_path` are the entries of the operator's own PATH; `made_here` tells what this turn created; `builds_here`
+    whether an absolute directory outside is a build directory set up from the workspace.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -148,16 +150,21 @@ class ProjectFacts:
     exists: Callable[[str], bool] = _no_file
     is_executable: Callable[[str], bool] = _no_file
     root: str = ""
+    aliases: tuple[str, ...] = ()
+    usual_path: frozenset[str] = frozenset()
+    made_here: Callable[[str], bool] = _no_file
+    builds_here: Callable[[str], bool] = _no_file
 
     def place(self, word: str, cwd: str | None) -> str | None:
         """The workspace-relative path a word names from a directory, None when it lies outside or is not known."""
         if word.startswith("/"):
-            root = self.root.rstrip("/")
-            if not root or not (word == root or word.startswith(root + "/")):
+            roots = (self.root.rstrip("/"), *self.aliases)
+            root = next((root for root in roots if root and (word == root or word.startswith(root + "/"))), None)
+            if root is None:
                 return None
             path = posixpath.normpath(word[len(root) + 1 :] or ".")
         else:
-            if cwd is None:
+            if cwd is None or cwd.startswith("/"):
                 return None
             path = posixpath.normpath(posixpath.join(cwd, word))
         if path == ".." or path.startswith("../"):

@@ -65,6 +65,8 @@ class CheckCode(StrEnum):
     CHANGED_SOURCE = "changed_source"
     ONE_OF_THESE_FAILED = "one_of_these_failed"
     SUMMARY_CONTRADICTS = "summary_contradicts"
+    ELSEWHERE = "elsewhere"
+    NOT_ITSELF = "not_itself"
 
 
 WHY: dict[CheckCode, str] = {
@@ -85,8 +87,10 @@ WHY: dict[CheckCode, str] = {
     CheckCode.COULD_NOT_START: "it could not start",
     CheckCode.DID_NOT_RUN: "it did not run",
     CheckCode.MAY_NOT_HAVE_RUN: "what stands before it may have failed, so it may not have run",
-    CheckCode.CHANGED_SOURCE: "source changed while it ran, or after it",
+    CheckCode.CHANGED_SOURCE: "source changed while it ran, or after it, or was put back",
     CheckCode.ONE_OF_THESE_FAILED: "the command failed and its status does not say at which of its checks",
+    CheckCode.ELSEWHERE: "it ran on files outside the workspace",
+    CheckCode.NOT_ITSELF: "something else may have stood for it (through PATH, an alias, a variable, a sourced file)",
     CheckCode.SUMMARY_CONTRADICTS: "its exit status is 0, but the summary it printed shows failures",
 }
 """One clause a code, for reasons shown to the operator."""

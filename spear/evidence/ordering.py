@@ -30,6 +30,22 @@ def changes_come_first(script: Script, candidate: CheckCandidate, facts: Project
     return all(leaf.path < check.path and _in_sequence(leaf) and not _same_pipeline(leaf, check) for leaf in writers)
 
 
+def may_be_put_back(
+    script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str, *, rewrote: bool, dropped: bool
+) -> bool:
+    """Whether the check may have run on source that the command itself put back (`rewrote`), or that did not stay
+    (`dropped`): another part of the script may have changed it, and not, in sequence, before the check and for good."""
+    if not (rewrote or dropped):
+        return False
+    found = list(leaves(script))
+    check = next((leaf for leaf in found if leaf.path == candidate.path), None)
+    others = [leaf for leaf in found if check is not None and leaf is not check and not _same_pipeline(leaf, check)]
+    writers = [leaf for leaf in others if _may_change(leaf, facts, start)]
+    if dropped and writers:
+        return True
+    return any(check is not None and not (leaf.path < check.path and _in_sequence(leaf)) for leaf in writers)
+
+
 def _in_sequence(leaf: Leaf) -> bool:
     """Whether it runs once, in its place: not in the background, a loop or a branch."""
     return not any(kind in _OUT_OF_SEQUENCE for kind, _ in leaf.inside)

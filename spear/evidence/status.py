@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from spear.evidence.kinds import CheckCode
+from spear.evidence.leaving import ends_here, ends_in_failure, may_leave
 from spear.evidence.names import names
 from spear.evidence.printed_status import Printed, printed_status
 from spear.evidence.tree import Path
+from spear.evidence.tree import leaves as tree_leaves
 from spear.shell.syntax import AndOr, Background, Compound, CompoundKind, Connector, Node, Pipeline, Script, Simple
 
 
@@ -65,12 +67,15 @@ class _Reader:
         """Carry a script's own status back to its statements."""
         statements = _until_exit(script.statements)
         last = len(statements) - 1
+        leaves = next((index for index, node in enumerate(statements[:-1]) if may_leave(node)), last)
         for index, statement in enumerate(statements):
             options = _options_after(statement, options)
             if index == last:
                 given, own = self._last(statements, path, end, options), pipes
             else:
                 given, own = self._earlier(statements, index, path, end, options), ()
+            if index > leaves and isinstance(given, Known) and given.passed:
+                given, own = Lost(CheckCode.MAY_NOT_HAVE_RUN), ()
             stage = printed_status(statements, index, self.output) or _exit_of_stage(statements, index, end)
             if stage is not None and stage.stage is not None and isinstance(statement, Pipeline):
                 yield from self._one_stage(statement, (*path, index), stage.stage, Known(stage.code, True))
@@ -95,7 +100,9 @@ class _Reader:
         carried = _exit_carries(statements, index)
         if carried:
             return end
-        guarded = isinstance(statement, AndOr) and statement.connector is Connector.OR and _exits(statement.right)
+        guarded = (
+            isinstance(statement, AndOr) and statement.connector is Connector.OR and ends_in_failure(statement.right)
+        )
         stops = (options.errexit and _stops_on_failure(statement)) or guarded
         if not stops or not isinstance(end, Known):
             return end if isinstance(end, Lost) else Lost()
@@ -131,7 +138,7 @@ class _Reader:
         yield path, given
         if simple.nested is not None:
             inner_options = options if simple.function else _options_of_shell(simple)
-            yield from self.script(simple.nested, (*path, 0), given, (), inner_options)
+            yield from self.script(simple.nested, (*path, 0), _carried(simple, given), (), inner_options)
         assigns = not simple.words and len(simple.substitutions) == 1
         for index, substitution in enumerate(simple.substitutions, start=1):
             inner = given if assigns else given if _never(given) else Lost()
@@ -175,6 +182,8 @@ def standings(
     the script printed (`make; echo "exit: $?"`). An exit code of None (it did not end by itself) leaves all unknown.
     """
     end: Standing = Lost(CheckCode.STOPPED) if exit_code is None else Known(exit_code)
+    if exit_code == 0 and any(_traps_the_end(leaf.simple) for leaf in tree_leaves(script)):
+        end = Lost()
     pairs = _Reader(output).script(script, (), end, pipe_status, _Options())
     return dict(pairs)
 
@@ -231,9 +240,7 @@ def _never(given: Standing) -> bool:
 
 def _until_exit(statements: tuple[Node, ...]) -> tuple[Node, ...]:
     for index, statement in enumerate(statements):
-        if isinstance(statement, Simple) and statement.name in ("exit", "return"):
-            return statements[: index + 1]
-        if isinstance(statement, Simple) and "exec" in statement.wrappers and statement.argv:
+        if isinstance(statement, Simple) and ends_here(statement):
             return statements[: index + 1]
     return statements
 
@@ -267,6 +274,34 @@ def _exit_of_stage(statements: tuple[Node, ...], index: int, end: Standing) -> P
     return Printed(end.code, int(stage[1])) if stage else None
 
 
+_CARRIES = names("sh bash dash ash ksh mksh zsh rbash eval env flock su xargs")
+_NONE_IS_FINE = frozenset({"-r", "--no-run-if-empty", "-I", "-i"})
+
+
+def _carried(simple: Simple, given: Standing) -> Standing:
+    """What a command's own status says of what it hands on: `find -exec` and code of another language keep theirs,
+    `xargs -r` may have run nothing."""
+    if simple.function or not isinstance(given, Known):
+        return given
+    if simple.name not in _CARRIES:
+        return Lost()
+    words = {(word.value or "")[:2] if (word.value or "")[:2] == "-I" else word.value for word in simple.argv[1:]}
+    nothing = simple.name == "xargs" and given.passed and bool(words & _NONE_IS_FINE)
+    return Lost(CheckCode.MAY_NOT_HAVE_RUN) if nothing else given
+
+
+def _traps_the_end(simple: Simple) -> bool:
+    """A trap that ends the script with a status of its own, or keeps commands from running."""
+    if simple.name != "trap" or len(simple.argv) < 3:
+        return False
+    signals = {(word.value or "EXIT").upper().removeprefix("SIG") for word in simple.argv[2:]}
+    if "DEBUG" in signals:
+        return True
+    if not signals & {"EXIT", "0", "ERR"}:
+        return False
+    return simple.nested is None or any(ends_here(leaf.simple) for leaf in tree_leaves(simple.nested))
+
+
 _HARMLESS = names(
     "cd pushd popd export unset set shopt source . echo printf true : mkdir umask ulimit alias declare local readonly"
 )
@@ -290,19 +325,10 @@ def _stops_on_failure(node: Node) -> bool:
     return isinstance(node, Simple | Compound) or (isinstance(node, Pipeline) and not node.negated)
 
 
-def _exits(node: Node) -> bool:
-    """Whether a node always ends the script with a failure."""
-    if isinstance(node, Compound) and node.kind is CompoundKind.BRACE and node.parts and node.parts[0].statements:
-        return _exits(node.parts[0].statements[-1])
-    if not isinstance(node, Simple) or node.name not in ("exit", "return"):
-        return False
-    return len(node.argv) < 2 or node.argv[1].value not in (None, "0")
-
-
 def _always_fails(node: Node) -> bool:
     if isinstance(node, Compound) and node.kind in (CompoundKind.BRACE, CompoundKind.SUBSHELL):
         return bool(node.parts) and _script_fails(node.parts[0])
-    return _exits(node) or (isinstance(node, Simple) and node.name == "false")
+    return ends_in_failure(node) or (isinstance(node, Simple) and node.name == "false")
 
 
 def _script_fails(script: Script) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spear.agent.host import Refusal
@@ -28,7 +28,7 @@ from spear.workspace.promotion import Dropped, DropReason, promote
 from spear.workspace.roots import PRIMARY, Location
 from spear.workspace.tree_state import NodeKind, PathState
 from spear.workspace.upper import ChangeKind as UpperKind
-from spear.workspace.upper import UpperEntry, read_upper
+from spear.workspace.upper import Layer, UpperEntry, read_layer
 
 _NAMED = 4
 _KINDS: dict[UpperKind, ChangeKind] = {
@@ -43,12 +43,15 @@ _KINDS: dict[UpperKind, ChangeKind] = {
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What stayed, what was refused, what the model should know. `only_locks`: of delivered source, the command changed
-    nothing but lock files its own tools keep, which they do before they build."""
+    nothing but lock files its own tools keep, which they do before they build. `rewrote`: it wrote delivered files and
+    left them as they were. `dropped`: some of what it wrote did not stay."""
 
     changes: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     only_locks: bool = False
+    rewrote: bool = False
+    dropped: bool = False
 
 
 class Keeper:
@@ -68,12 +71,17 @@ class Keeper:
         try:
             for mount in roots:
                 if mount.writes is not None:
-                    entries = read_upper(mount.writes, mount.path, outcome.started_ns)
-                    kept = _joined(kept, self._keep_root(mount.writes, mount.path, entries, made, tool, draft))
+                    layer = read_layer(mount.writes, mount.path, outcome.started_ns)
+                    kept = _joined(kept, self._keep_root(mount.writes, mount.path, layer.entries, made, tool, draft))
+                    kept = replace(kept, rewrote=kept.rewrote or self._rewrote(layer, mount))
         finally:
             if not all(_is_empty(mount.writes) for mount in roots if mount.writes is not None):
                 shutil.rmtree(upper, ignore_errors=True)  # layers nothing was written to serve the next command
         return kept
+
+    def _rewrote(self, layer: Layer, mount: RootMount) -> bool:
+        places = (self._location(mount.path, path) for path in layer.same)
+        return any(place.root_name != "git" and self._log.is_delivered(place) for place in places)
 
     def _keep_root(
         self, upper: Path, root: Path, entries: Sequence[UpperEntry], made: Making, tool: str, draft: Draft
@@ -109,7 +117,10 @@ class Keeper:
         notes = [f"{c.entry.path} was left as it is: {c.reason}" for c in report.conflicts]
         source = [change.path for change in changes if change.delivered]
         locks = bool(source) and all(made.keeps(path) for path in source)
-        return Kept(tuple(changes), tuple(refusals), (*notes, *_told(report.dropped)), only_locks=locks)
+        return Kept(
+            tuple(changes), tuple(refusals), (*notes, *_told(report.dropped)), only_locks=locks,
+            dropped=bool(refusals or report.conflicts),
+        )  # fmt: skip
 
     def _judge(self, entry: UpperEntry, place: Location, delivered: bool, made: Making, tool: str) -> Refusal | None:
         """Build outputs may always be written; a build may write generated files; git writes its own files."""
@@ -186,7 +197,8 @@ def _joined(one: Kept, other: Kept) -> Kept:
     locks = [kept.only_locks for kept in (one, other) if any(change.delivered for change in kept.changes)]
     return Kept(
         one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes,
-        only_locks=bool(locks) and all(locks),
+        only_locks=bool(locks) and all(locks), rewrote=one.rewrote or other.rewrote,
+        dropped=one.dropped or other.dropped,
     )  # fmt: skip
 
 

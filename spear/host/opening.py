@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from spear.events.names import Mode
 from spear.events.stream import Sink
+from spear.evidence.facts import ProjectFacts
 from spear.host.changes import ChangeLog
 from spear.host.confirmation import Confirm
 from spear.host.consent import Approvals, Consent
@@ -17,14 +18,16 @@ from spear.host.paths import PathGate, TurnRules
 from spear.host.project_facts import facts_of
 from spear.host.recorder import Recorder
 from spear.host.scope import write_scope
-from spear.host.session import HostSession
+from spear.host.session import HostSession, ShellState
 from spear.host.spear_host import SpearHost
 from spear.host.terminal import Terminal
 from spear.host.touch import Touch
+from spear.host.turn_checkpoints import TurnCheckpoints
 from spear.host.validation import ProjectValidation, declared_checks, declared_commands
 from spear.policy.modes import grants
 from spear.policy.refusal_breaker import RefusalBreaker
 from spear.policy.write_scope import WriteScope
+from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
 
 
@@ -71,23 +74,31 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     gate = PathGate(session.roots, rules, session.state.root)
     recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
     delivered = DeliveredSource(primary)
-    session.checkpoints.begin(session.identity, asked.turn, primary)
-    log = ChangeLog(session.roots, delivered, session.checkpoints, recorder, rules.created, parts.emit, asked.turn)
+    checkpoints = TurnCheckpoints(
+        session.roots, session.checkpoints, lambda: CheckpointManager(session.state.checkpoints), session.identity,
+        asked.turn,
+    )  # fmt: skip
+    log = ChangeLog(session.roots, delivered, checkpoints, recorder, rules.created, parts.emit, asked.turn)
     consent = Consent(granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
 
-    def terminal_under(rules: TurnRules, gate: PathGate) -> Terminal:
+    def facts() -> ProjectFacts:
+        return facts_of(primary, declared, session.runner.on_host, rules.created.__contains__)
+
+    def terminal_under(rules: TurnRules, gate: PathGate, shell: ShellState) -> Terminal:
         return Terminal(
             session, rules, gate, consent, log, recorder, Keeper(session, gate, log),
-            HostCommands(parts.handlers), lambda: facts_of(primary, declared), parts.emit, asked.turn, parts.cancelled,
+            HostCommands(parts.handlers), facts, parts.emit, asked.turn, parts.cancelled, shell,
         )  # fmt: skip
 
-    terminal = terminal_under(rules, gate)
+    terminal = terminal_under(rules, gate, session.shell)
+    # In a shell of its own: what the model has exported is no part of how the project is verified.
+    own = ShellState(primary)
     # What the project's own commands change is no edit of the model's: it is noticed and opens an epoch (spec 3.5).
     wide = replace(rules, scope=WriteScope(workspace_wide=True))
     validation = ProjectValidation(
         primary, declared_commands(session.project),
-        terminal_under(wide, PathGate(session.roots, wide, session.state.root)), recorder, parts.emit, asked.turn,
+        terminal_under(wide, PathGate(session.roots, wide, session.state.root), own), recorder, parts.emit, asked.turn,
         session.options.validation_timeout_s, parts.cancelled,
     )  # fmt: skip
     if rules.may_write:

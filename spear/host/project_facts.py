@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
 from spear.evidence.probes import PROBED_FILES, ProjectFiles
+from spear.sandbox.plan import FIRST_ROOT
+from spear.sandbox.toolchains import host_path
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LARGEST = 1 << 20
@@ -81,8 +84,16 @@ def read_text(path: Path) -> str | None:
         return stream.read().decode("utf-8", "replace")
 
 
-def facts_of(root: Path, declared: Mapping[str, frozenset[CheckKind]]) -> ProjectFacts:
-    """The facts of a tree as it is now. Files are read when a command makes them matter, and not before."""
+def facts_of(
+    root: Path,
+    declared: Mapping[str, frozenset[CheckKind]],
+    on_host: Callable[[Path], Path],
+    made_here: Callable[[str], bool],
+) -> ProjectFacts:
+    """The facts of a tree as it is now. Files are read when a command makes them matter, and not before.
+
+    `on_host` says where a path that commands see lies; `made_here` whether this turn created a path.
+    """
     return ProjectFacts(
         declared=declared,
         makefiles=_Makefiles(root),
@@ -90,7 +101,27 @@ def facts_of(root: Path, declared: Mapping[str, frozenset[CheckKind]]) -> Projec
         exists=lambda relative: (root / relative).exists(),
         is_executable=lambda relative: os.access(root / relative, os.X_OK),
         root=str(root),
+        aliases=(FIRST_ROOT,),
+        usual_path=frozenset(host_path().split(os.pathsep)),
+        made_here=made_here,
+        builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root),
     )
+
+
+_SET_UP = re.compile(
+    r"^(?:CMAKE_HOME_DIRECTORY:INTERNAL|(?:abs_top_)?srcdir|ac_pwd)='?(?P<source>[^'\n]+)", re.MULTILINE
+)
+_SAYS_ITS_SOURCE = ("CMakeCache.txt", "config.log")
+
+
+def _is_set_up_from(directory: Path, root: Path) -> bool:
+    """Whether a build directory says of itself that its source is beneath the root (CMake, autotools)."""
+    for name in _SAYS_ITS_SOURCE:
+        for match in _SET_UP.finditer(read_text(directory / name) or ""):
+            source = Path(match["source"])
+            if source.is_absolute() and any(source.is_relative_to(place) for place in (root, Path(FIRST_ROOT))):
+                return True
+    return False
 
 
 def project_files(root: Path) -> ProjectFiles:

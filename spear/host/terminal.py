@@ -32,7 +32,7 @@ from spear.host.making import Making, making
 from spear.host.mounts import mounts
 from spear.host.paths import PathGate, TurnRules
 from spear.host.recorder import Draft, Recorder
-from spear.host.session import HostSession
+from spear.host.session import HostSession, ShellState
 from spear.policy.command_class import CommandClass
 from spear.policy.command_policy import Assessment, CommandPolicy
 from spear.policy.destination_policy import PolicyView
@@ -53,7 +53,7 @@ _RENAME_NOTE = (
 
 
 class Terminal:
-    """Runs the commands of one turn."""
+    """Runs the commands of one turn, one after another in `shell`."""
 
     def __init__(
         self,
@@ -69,8 +69,10 @@ class Terminal:
         emit: Sink,
         turn: int,
         cancelled: Callable[[], bool],
+        shell: ShellState,
     ) -> None:
         self._session = session
+        self._shell = shell
         self._rules = rules
         self._gate = gate
         self._consent = consent
@@ -117,10 +119,11 @@ class Terminal:
         if network is not Network.NONE and assessment.network and not has_helper():
             return _no_helper(request.tool, command)
         roots, upper = self._roots()
+        exported = self._shell.environment
         outcome, capture = self._execute(command, timeout, cwd, network, roots, draft)
         notes += lacking + self._notes(outcome, assessment, network)
         if outcome.ending is Ending.NOT_STARTED:
-            self._session.shell.cwd = self._session.roots.primary
+            self._shell.cwd = self._session.roots.primary
             return Refusal(
                 "not_started", request.tool, command, outcome.problem, "run `spear-chat doctor` to see what is missing"
             )
@@ -132,7 +135,20 @@ class Terminal:
             before = self._recorder.ledger  # a tool resolves before it builds: what it checked is what it locked
         draft.refusals = kept.refusals
         result = self._result(outcome, [*notes, *kept.notes], kept, capture)
-        self._record(command, assessment, outcome, result, cwd, before, draft, capture)
+        ended = CommandFacts(
+            exit_code=outcome.exit_code,
+            output=outcome.output,
+            pipe_status=outcome.pipe_status,
+            signal=outcome.signal,
+            timed_out=outcome.ending is Ending.TIMED_OUT,
+            cancelled=outcome.ending is Ending.CANCELLED,
+            start=self._relative(cwd),
+            environment=exported,
+            ended=None if outcome.cwd is None else str(outcome.cwd),
+            rewrote=kept.rewrote,
+            dropped=kept.dropped,
+        )
+        self._record(assessment, outcome, result, cwd, ended, before, draft, capture)
         return result
 
     def close(self) -> None:
@@ -143,7 +159,7 @@ class Terminal:
 
     def _directory(self, workdir: str | None, tool: str) -> tuple[Path, list[str]] | Refusal:
         """The directory to run in: as asked, else where the last command ended, else the root (spec 2.5)."""
-        shell, roots = self._session.shell, self._session.roots
+        shell, roots = self._shell, self._session.roots
         notes: list[str] = []
         if not self._is_there(shell.cwd):
             notes.append(f"the directory {self._shown(shell.cwd)} is gone: running in the workspace root")
@@ -249,7 +265,7 @@ class Terminal:
                 roots=roots,
                 cwd=cwd,
                 timeout_s=timeout,
-                environment=session.shell.environment,
+                environment=self._shell.environment,
                 network=network,
                 allowed_hosts=session.options.allowed_hosts,
                 limits=session.options.limits,
@@ -258,9 +274,9 @@ class Terminal:
             )
         )
         if outcome.cwd is not None:
-            session.shell.cwd = outcome.cwd
+            self._shell.cwd = outcome.cwd
         if outcome.environment is not None:
-            session.shell.environment = outcome.environment
+            self._shell.environment = outcome.environment
         if not outcome.output_bytes:
             session.results.discard(reference)
         return outcome, capture
@@ -271,7 +287,7 @@ class Terminal:
         return CommandResult(
             output=outcome.output,
             exit_code=outcome.exit_code,
-            cwd=self._shown(self._session.shell.cwd),
+            cwd=self._shown(self._shell.cwd),
             duration_s=outcome.duration_s,
             pipe_status=outcome.pipe_status,
             signal=outcome.signal,
@@ -308,29 +324,20 @@ class Terminal:
 
     def _record(
         self,
-        command: str,
         assessment: Assessment,
         outcome: RunOutcome,
         result: CommandResult,
         cwd: Path,
+        facts: CommandFacts,
         before: EpochLedger,
         draft: Draft,
         capture: Path,
     ) -> None:
-        facts = CommandFacts(
-            exit_code=outcome.exit_code,
-            output=outcome.output,
-            pipe_status=outcome.pipe_status,
-            signal=outcome.signal,
-            timed_out=outcome.ending is Ending.TIMED_OUT,
-            cancelled=outcome.ending is Ending.CANCELLED,
-            start=self._relative(cwd),
-        )
         if assessment.script is not None:
             draft.check = assess_command(assessment.script, facts, self._facts(), before, self._recorder.ledger)
         draft.output_ref = str(capture.relative_to(self._session.state.root)) if outcome.output_bytes else ""
         draft.command = command_record(
-            command, result, argv0s=_programs(assessment), cwd_before=self._shown(cwd),
+            assessment.command, result, argv0s=_programs(assessment), cwd_before=self._shown(cwd),
             background=bool(outcome.left_running), network=outcome.network.value, limits=outcome.limits,
         )  # fmt: skip
         for check in draft.check.results if draft.check else ():

@@ -51,17 +51,31 @@ class UpperEntry:
     stamp: tuple[int, int, int, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What a command left: its changes, and the paths of files it wrote that are as the tree has them, because they
+    were only touched, or changed and put back."""
+
+    entries: tuple[UpperEntry, ...] = ()
+    same: tuple[str, ...] = ()
+
+
 def read_upper(upper: Path, root: Path, started_ns: int = 0) -> tuple[UpperEntry, ...]:
     """The changes in `upper` against `root`, sorted by path. `started_ns` is the wall-clock time at which the command
     started (0: races are not looked for). Raises OSError, and WorkspaceError for an overlay mounted with features
     (redirect_dir, metacopy) under which the upper does not hold everything.
     """
+    return read_layer(upper, root, started_ns).entries
+
+
+def read_layer(upper: Path, root: Path, started_ns: int = 0) -> Layer:
+    """As `read_upper`, with the files that were written and left as they are. Raises the same."""
     if not upper.is_dir():
-        return ()
+        return Layer()
     with Beneath(upper) as above, Beneath(root) as tree:
         reader = _Reader(above, tree, started_ns)
         entries = {entry.path: entry for entry in reader.directory(".")}
-    return tuple(entries[path] for path in sorted(entries))
+    return Layer(tuple(entries[path] for path in sorted(entries)), tuple(sorted(reader.same)))
 
 
 def stamp(found: os.stat_result | None) -> tuple[int, int, int, int] | None:
@@ -74,6 +88,7 @@ class _Reader:
         self._above = above
         self._tree = tree
         self._started_ns = started_ns
+        self.same: list[str] = []
 
     def directory(self, relative: str, *, within_opaque: bool = False) -> Iterator[UpperEntry]:
         """The changes in one directory. Below an opaque one everything is new, marked or not."""
@@ -140,6 +155,7 @@ class _Reader:
         entry = self._change(path, ChangeKind.MODIFIED, after, below)
         before = entry.before
         if before == after:
+            self.same.append(path)
             return
         if after.kind is NodeKind.LINK:
             kind = ChangeKind.SYMLINK

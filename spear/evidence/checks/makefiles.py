@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from spear.evidence.checks.invocation import Finding, Invocation, kinds
 from spear.evidence.facts import Makefile, ProjectFacts
+from spear.evidence.idle import made_idle
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
 from spear.evidence.names import names
 
@@ -115,7 +116,7 @@ def read_make(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
     makefile = facts.makefiles.get(cwd, Makefile()) if cwd is not None and line.file is None else Makefile()
     targets = line.targets or ((makefile.default,) if makefile.default else ())
     found: set[CheckKind] = set()
-    void = line.void or _void_settings(line.settings)
+    void = line.void or _void_settings(line.settings) or _pretends(invocation.args)
     scope = Scope.PROJECT
     for target in targets:
         of_target = set(kinds_of_target(target))
@@ -136,11 +137,18 @@ def read_make(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
 
 
 def _void_settings(settings: tuple[str, ...]) -> CheckCode | None:
-    """`make test SHELL=true` runs no recipe."""
+    """`make test SHELL=true` runs no recipe, `make test PYTEST=true` something else in it."""
     values = dict(setting.split("=", 1) for setting in settings)
+    if any(made_idle(name, value) for name, value in values.items()):
+        return CheckCode.NOT_ITSELF
     shell = values.get("SHELL", "sh").split(" ")[0]
     runs_nothing = not shell.endswith("sh") or "n" in values.get("MAKEFLAGS", "").split(" ")[0].lstrip("-")
     return CheckCode.DRY_RUN if runs_nothing else None
+
+
+def _pretends(args: tuple[str | None, ...]) -> CheckCode | None:
+    """`make -o file` takes the file for up to date whatever it is made from."""
+    return CheckCode.NOT_ITSELF if {"-o", "--old-file"} & set(args) else None
 
 
 def _void_rules(makefile: Makefile, targets: tuple[str, ...]) -> CheckCode | None:

@@ -1,0 +1,199 @@
+"""What stands around a check and can let something else pass for it: PATH, aliases, variables, a place (spec 3.3).
+
+A pass under any of these shows nothing; a failure still counts. What is read is what the session had exported and what
+the script itself says. A program changed inside an installed environment cannot be told this way.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spear.evidence.checks.candidates import CheckCandidate
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.idle import made_idle
+from spear.evidence.kinds import CheckCode, CheckKind
+from spear.evidence.names import names
+from spear.evidence.tree import Enclosing, Leaf, leaves
+from spear.shell.syntax import Compound, CompoundKind, Script, Simple
+
+_SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/home/sandbox")  # noqa: S108 - as commands see them
+_TOOL_DIRECTORIES = names("node_modules vendor .venv venv env .tox .nox .direnv")
+_EXPORTING = names("export declare typeset readonly local")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a command started from: the directory (workspace-relative, absolute outside), the exported variables, and
+    the directory it ended in, None where it is not known.
+    """
+
+    start: str = ""
+    environment: Mapping[str, str] | None = None
+    ended: str | None = None
+
+
+def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> CheckCode | None:
+    """Why a pass of this check says nothing of the workspace, None where it does."""
+    around = list(leaves(script))
+    if _is_elsewhere(candidate, facts, setting, around) or _reads_elsewhere(candidate, facts):
+        return CheckCode.ELSEWHERE
+    tool = candidate.simple.name or ""
+    stands_in = (
+        any(_renames(leaf.simple, tool, facts, setting) for leaf in around)
+        or any(_answers_for_all(node) for node in script.statements)
+        or any(_diverts(name, value, tool, facts, setting) for name, value in _variables(candidate, around, setting))
+    )
+    return CheckCode.NOT_ITSELF if stands_in else None
+
+
+# --- where ------------------------------------------------------------------------------------------------------------
+
+
+def _is_elsewhere(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
+    where = _directory(candidate, facts, setting, around)
+    if where is None or facts.place(where, "") is not None or not facts.root:
+        return False
+    if candidate.finding.paths or candidate.simple.name in ("cmake", "ctest", "meson"):
+        return False
+    return not (facts.builds_here(where) or any(_configures(leaf.simple, where, facts, setting) for leaf in around))
+
+
+def _directory(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> str | None:
+    """The absolute directory a check works in; None when it cannot be known, or is known to be the workspace's."""
+    if candidate.finding.cwd is not None and not candidate.finding.cwd.startswith("/"):
+        return None
+    cwd = candidate.simple.cwd
+    if cwd is None:
+        inside = next((leaf.inside for leaf in around if leaf.path == candidate.path), ())
+        return setting.ended if not any(kind is Enclosing.HANDED_ON for kind, _ in inside) else None
+    where = posixpath.normpath(posixpath.join(facts.root, setting.start, cwd))
+    if facts.place(where, "") is None:
+        return where
+    words = [word.value for word in candidate.simple.argv[1:]]
+    moved = next((b for a, b in pairwise(words) if a in ("-C", "--directory", "--prefix")), None)
+    return None if moved is None else posixpath.normpath(posixpath.join(where, moved))
+
+
+def _configures(simple: Simple, where: str, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether this sets up that build directory from the workspace: `cmake ..`, `meson setup`, `../configure`."""
+    if simple.name not in ("cmake", "meson", "configure", "qmake") or not simple.argv:
+        return False
+    base = posixpath.join(facts.root, setting.start, simple.cwd or "")
+    named = [posixpath.normpath(posixpath.join(base, word.value)) for word in simple.argv if word.value]
+    return posixpath.normpath(base) in (where, facts.root) and any(facts.place(path, "") is not None for path in named)
+
+
+_FILES = names(
+    "-f --file --makefile -c --config --config-file --rootdir --rootDir --confcutdir --manifest-path --noxfile"
+)
+_FILES_OF = names("make gmake pytest py.test tox nox jest vitest mocha cargo unittest python python3")
+
+
+def _reads_elsewhere(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
+    """Whether what decides is a file of the scratch directories: `make -f /tmp/x`, `pytest /tmp/test_x.py`."""
+    if candidate.simple.name not in _FILES_OF or not candidate.kinds & {CheckKind.TEST, CheckKind.BUILD}:
+        return False
+    previous = ""
+    for word in candidate.simple.argv[1:]:
+        name, _, value = (word.value or "").partition("=")
+        given = value if name in _FILES else (word.value or "")
+        named = name in _FILES or previous in _FILES or not previous.startswith("-")
+        if named and not given.startswith("-") and _is_scratch(given, facts):
+            return True
+        previous = word.value or ""
+    return False
+
+
+def _is_scratch(path: str, facts: ProjectFacts) -> bool:
+    """Whether an absolute path lies where anything may be put without a trace in the workspace."""
+    path = posixpath.normpath(path)
+    if not path.startswith("/") or facts.place(path, "") is not None:
+        return False
+    return any(path == place or path.startswith(f"{place}/") for place in _SCRATCH)
+
+
+# --- under which name -------------------------------------------------------------------------------------------------
+
+
+def _renames(simple: Simple, tool: str, facts: ProjectFacts, setting: Setting) -> bool:
+    words = [word.value for word in simple.argv[1:]]
+    match simple.name:
+        case "alias":
+            return any(word is None or word.partition("=")[0] == tool for word in words)
+        case "hash":
+            return "-p" in words and tool in words
+        case "source" | ".":
+            place = posixpath.join(facts.root, setting.start, simple.cwd or "", words[0]) if words and words[0] else ""
+            return not place or _is_scratch(place, facts) or facts.made_here(facts.place(place, "") or "")
+        case _:
+            return False
+
+
+def _answers_for_all(node: object) -> bool:
+    """A handler that gives any unknown command its status."""
+    return isinstance(node, Compound) and node.kind is CompoundKind.FUNCTION and node.name == "command_not_found_handle"
+
+
+# --- with which variables ---------------------------------------------------------------------------------------------
+
+
+def _variables(candidate: CheckCandidate, around: list[Leaf], setting: Setting) -> Iterator[tuple[str, str]]:
+    """Every variable the check may see, as exported or as written (unexpanded)."""
+    yield from (setting.environment or {}).items()
+    for leaf in around:
+        enclosing = candidate.path[: len(leaf.path)] == leaf.path
+        if enclosing or not leaf.simple.argv or leaf.simple.name in _EXPORTING:
+            for name, word in leaf.simple.assignments:
+                if word is not None:
+                    raw = word.value if word.value is not None else word.raw
+                    yield name, raw.replace('"', "").replace("'", "").removeprefix(f"{name}=")
+
+
+_CODE_PATHS = names("PYTHONPATH PERL5LIB RUBYLIB NODE_PATH CLASSPATH GOPATH CARGO_HOME")
+_LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
+_ALWAYS = re.compile(
+    r"LD_PRELOAD|MAKEFILES|CARGO_TARGET_\w+_RUNNER|npm_config_(?:script_shell|ignore_scripts|dry_run)", re.IGNORECASE
+)
+
+
+def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether a variable of this value can make the tool another, or keep it from its work."""
+    if not value:
+        return False
+    if name == "PATH":
+        return _leads_away(value, facts, setting)
+    if name in _CODE_PATHS:
+        return any(_is_scratch(entry, facts) for entry in value.split(":"))
+    if name == "NODE_OPTIONS":
+        return _LOADS.search(value) is not None
+    if name in ("MAKEFLAGS", "GNUMAKEFLAGS"):
+        return tool in ("make", "gmake") and any(
+            set(flag.lstrip("-")) & set("nqti") for flag in value.split() if "=" not in flag and flag[:2] != "--"
+        )
+    return made_idle(name, value) or _ALWAYS.fullmatch(name) is not None
+
+
+def _leads_away(path: str, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether a PATH looks first where a command can have put a program of any name."""
+    entries = path.split(":")
+    own = next((i for i, entry in enumerate(entries) if entry in ("$PATH", "${PATH}")), len(entries))
+    for entry in entries[:own]:
+        if entry not in facts.usual_path and not _holds_tools(entry, facts, setting):
+            return True
+    return any(not entry or _is_scratch(entry, facts) for entry in entries[own + 1 :])
+
+
+def _holds_tools(entry: str, facts: ProjectFacts, setting: Setting) -> bool:
+    entry = entry.replace("${PWD}", ".").replace("$PWD", ".").replace("$(pwd)", ".")
+    if not entry or "$" in entry or "`" in entry or entry.startswith("~"):
+        return False
+    place = facts.place(entry, None if setting.start.startswith("/") else setting.start)
+    if place is None:
+        return entry.startswith("/") and not _is_scratch(entry, facts)
+    return bool(set(place.split("/")) & _TOOL_DIRECTORIES) or facts.exists(
+        posixpath.join(posixpath.dirname(place), "pyvenv.cfg")
+    )
