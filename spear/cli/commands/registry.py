@@ -98,7 +98,7 @@ COMMANDS: tuple[Command, ...] = (
                    "remove")),
     Command("finetune", "status | list | doctor | prepare | inspect", "training as a by-product",
             _N, engine="training",
-            words=("status", "list", "doctor", "prepare", "start", "inspect", "logs", "stop")),
+            words=("status", "list", "doctor", "prepare", "inspect")),
     Command("doctor", "", "what is missing, and the command that fixes it", _P),
     Command("help", "[COMMAND]", "this list, or one command", _P, aliases=("?",), during_turn=True),
 )  # fmt: skip
