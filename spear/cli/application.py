@@ -20,6 +20,7 @@ from spear.cli.backend import SessionBackend, environment_key
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
 from spear.cli.late_host import LateHost
+from spear.cli.neighbours import Neighbours
 from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
@@ -106,9 +107,8 @@ class Application:
         self.session = self.record.id
         self.conversation, self.turn_number = self.record.conversation, self.record.turn
         self.presence = Presence(self.state, self.session, self.roots.primary)
-        others = self.presence.announce()
-        if others:
-            self.notices += (f"another session works on this tree: {', '.join(other.session for other in others)}",)
+        self.neighbours = Neighbours(self.presence)
+        self.notices += self.neighbours.announce()
         self.audit = AuditLog(self.state.events(self.session), self.session, self.redactor)
         begun = {"workspace": str(self.roots.primary), "mode": self.mode.value, "model": self.settings.model}
         self._audit(EventName.SESSION_STARTED, {**begun, "resumed": resume is not None})
@@ -168,6 +168,8 @@ class Application:
         command that runs and no more; it must be true whenever `cancelled` is.
         """
         self._require_limits()
+        for notice in self.neighbours.newcomers():
+            sink(Live(LiveKind.NOTICE, notice))
         self.turn_number += 1
         self.model.begin_turn(cancelled)
         window = self.model.window()

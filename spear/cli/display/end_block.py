@@ -24,8 +24,11 @@ def end_block(result: TurnResult, lines: Mapping[str, tuple[int, int]] | None = 
         return ""
     rows = [palette.paint(_OF_VERDICT[result.verdict], result.verdict.value)]
     if result.stop.reason is not Stop.ANSWERED:
-        rows[0] += f" · stopped: {result.stop.reason.value.replace('_', ' ')}"
-        if result.stop.detail:
+        why = result.stop.reason.value.replace("_", " ")
+        rows[0] += f" · stopped: {why}"
+        if (
+            result.stop.detail not in ("", why) and result.stop.reason is not Stop.ENDPOINT_ERROR
+        ):  # said beside, with its hint
             rows.append(f"  {one_line(result.stop.detail, 160)}")
     rows += [f"  {clean(reason.text)}" for reason in result.reasons]
     rows += _files(result, lines or {}, palette)

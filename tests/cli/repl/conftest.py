@@ -24,8 +24,8 @@ def _load(name: str) -> Any:
 
 
 _terminal, _stand_in = _load("terminal"), _load("stand_in")
-import spear.cli.repl.composing  # noqa: E402
-import spear.cli.repl.live_chat  # noqa: E402 - loaded before the forks, so that each of them need not
+import spear.cli.repl.composing  # noqa: E402, F401
+import spear.cli.repl.live_chat  # noqa: E402, F401 - loaded before the forks, so that each of them need not
 import spear.cli.repl.plain_chat  # noqa: E402, F401
 
 

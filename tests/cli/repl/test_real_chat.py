@@ -71,7 +71,7 @@ def test_a_changing_turn_is_verified_undone_and_its_evidence_shown(real, project
     r.line("/undo")
     r.wait("put back +app.py")
     r.line("y")
-    r.wait(r"files? restored: .*app\.py")
+    r.wait(r"(?s)files? restored: .*app\.py")
     assert "return 1" in (project / "app.py").read_text()
     r.line("/quit")
     assert r.end() == 0
@@ -208,3 +208,30 @@ def test_the_diff_shows_source_and_names_what_tools_left(real, scripted, project
     assert re.search(r"-    return 1\r?\n\+    return 2", shown)
     assert "(binary: 1 bytes before, 3 now)" in shown
     assert "\\x0" not in shown
+
+
+def test_two_sessions_in_one_tree_are_both_told_once(real, scripted):
+    first = real([scripted.text("one"), scripted.text("two")], "--safe")
+    second = real([], "--safe")
+    second.wait("another session works on this tree: 20")
+    first.line("What does app.py do?")
+    first.wait(r"(?s)another session works on this tree: 20.*\bone\b")
+    first.settle()
+    first.mark()
+    first.line("And now?")
+    assert "another session" not in first.wait(r"\btwo\b")
+
+
+def test_a_torn_record_is_set_aside_and_said(real, scripted, state):
+    r = real([scripted.text("one")], "--safe")
+    r.line("What does app.py do?")
+    r.wait(r"\bone\b")
+    r.settle()
+    r.line("/quit")
+    assert r.end() == 0
+    (log,) = state.glob("audit/sessions/*/events.jsonl")
+    with log.open("a") as stream:
+        stream.write('{"torn')
+    again = real([], "--safe", "-c")
+    again.wait("an incomplete last line .* was set aside")
+    assert list(log.parent.glob("*torn*"))
