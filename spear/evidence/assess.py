@@ -25,7 +25,7 @@ from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
-from spear.evidence.ordering import changes_come_first, may_be_put_back
+from spear.evidence.ordering import changes_come_first, may_be_put_back, own_output
 from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
 from spear.evidence.runners.output import (
     could_not_start,
@@ -89,14 +89,13 @@ def assess_command(
     known = standings(script, command.exit_code, command.pipe_status, command.output)
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
-    changed = before.epoch != after.epoch
     setting = Setting(command.start, command.environment, command.ended)
     results = []
     for order, candidate in enumerate(candidates):
         own = _summaries_of(candidate, candidates, summaries)
         judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
         decided = judged.status is not CheckStatus.INCONCLUSIVE and bool(candidate.kinds & PROVING)
-        if decided and _on_another_tree(script, candidate, facts, command, changed=changed):
+        if decided and _on_another_tree(script, candidate, facts, command, before, after):
             judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
         elif judged.status is CheckStatus.PASSED and (why := doubt(script, candidate, facts, setting)) is not None:
             judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
@@ -105,9 +104,19 @@ def assess_command(
 
 
 def _on_another_tree(
-    script: Script, candidate: CheckCandidate, facts: ProjectFacts, command: CommandFacts, *, changed: bool
+    script: Script,
+    candidate: CheckCandidate,
+    facts: ProjectFacts,
+    command: CommandFacts,
+    before: EpochLedger,
+    after: EpochLedger,
 ) -> bool:
-    """Whether the check may have run on other source than the command left."""
+    """Whether the check may have run on other source than the command left. A new file that only holds what the check
+    printed is none."""
+    changed = before.epoch != after.epoch
+    if changed and (paths := after.moved_since(before)):
+        new = {path for path in own_output(script, candidate, facts, command.start) if after.began_absent(path)}
+        changed = not paths <= new
     if changed and not changes_come_first(script, candidate, facts, command.start):
         return True
     return may_be_put_back(script, candidate, facts, command.start, rewrote=command.rewrote, dropped=command.dropped)

@@ -57,6 +57,15 @@ class EpochLedger:
             current[change.path] = (change.after_sha256, None if change.after_sha256 is None else mode)
         return EpochLedger(self.epoch + 1, tuple(sorted(start.items())), tuple(sorted(current.items())))
 
+    def moved_since(self, earlier: EpochLedger) -> frozenset[str]:
+        """The paths whose state differs from what it was in an earlier ledger of the turn."""
+        then, now = dict(earlier.current), dict(self.current)
+        return frozenset(path for path in now if now[path] != then.get(path, dict(self.start)[path]))
+
+    def began_absent(self, path: str) -> bool:
+        """Whether the turn found nothing at a path it has changed since."""
+        return any(name == path and state[0] is None for name, state in self.start)
+
     @property
     def differences(self) -> dict[str, FileState]:
         """The paths that differ from the start of the turn, with their present state."""

@@ -140,8 +140,9 @@ class ProjectFacts:
     `declared` maps a command as the project declares it to its kinds; `makefiles` and `scripts` (package.json) are
     keyed by directory; `exists` and `is_executable` answer for files of the tree as it is after the command; `root`
     is the workspace's host path, so that absolute words can be placed; `aliases` are other names commands know it by.
-    `usual_path` are the entries of the operator's own PATH; `made_here` tells what this turn created; `builds_here`
-    whether an absolute directory outside is a build directory set up from the workspace.
+    `usual_path` are the entries of the operator's own PATH; `made_here` tells what this turn created; `at_home` whether
+    a path exists beneath the home directory commands have; `builds_here` whether an absolute directory outside is a
+    build directory set up from the workspace.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -153,6 +154,7 @@ class ProjectFacts:
     aliases: tuple[str, ...] = ()
     usual_path: frozenset[str] = frozenset()
     made_here: Callable[[str], bool] = _no_file
+    at_home: Callable[[str], bool] = _no_file
     builds_here: Callable[[str], bool] = _no_file
 
     def place(self, word: str, cwd: str | None) -> str | None:

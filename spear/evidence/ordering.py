@@ -30,6 +30,19 @@ def changes_come_first(script: Script, candidate: CheckCandidate, facts: Project
     return all(leaf.path < check.path and _in_sequence(leaf) and not _same_pipeline(leaf, check) for leaf in writers)
 
 
+def own_output(script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str) -> frozenset[str]:
+    """The files of the workspace that hold what the check prints: `make test > log`, `make test | tee log`."""
+    found = list(leaves(script))
+    check = next((leaf for leaf in found if leaf.path == candidate.path), None)
+    if check is None:
+        return frozenset()
+    stages = [leaf for leaf in found if leaf is check or _same_pipeline(leaf, check)]
+    words = [(redirect.target, leaf.simple.cwd) for leaf in stages for redirect in leaf.simple.redirects]
+    words += [(word, leaf.simple.cwd) for leaf in stages if leaf.simple.name == "tee" for word in leaf.simple.argv[1:]]
+    cwds = ((word.value, None if cwd is None else facts.place(cwd or ".", start)) for word, cwd in words)
+    return frozenset(place for value, cwd in cwds if value and (place := facts.place(value, cwd)))
+
+
 def may_be_put_back(
     script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str, *, rewrote: bool, dropped: bool
 ) -> bool:

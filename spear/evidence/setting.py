@@ -21,6 +21,7 @@ from spear.evidence.tree import Enclosing, Leaf, leaves
 from spear.shell.syntax import Compound, CompoundKind, Script, Simple
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/home/sandbox")  # noqa: S108 - as commands see them
+_HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/home/sandbox)(?:/|$)")
 _TOOL_DIRECTORIES = names("node_modules vendor .venv venv env .tox .nox .direnv")
 _EXPORTING = names("export declare typeset readonly local")
 
@@ -45,7 +46,10 @@ def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, settin
     stands_in = (
         any(_renames(leaf.simple, tool, facts, setting) for leaf in around)
         or any(_answers_for_all(node) for node in script.statements)
-        or any(_diverts(name, value, tool, facts, setting) for name, value in _variables(candidate, around, setting))
+        or any(
+            _diverts(name, value, tool, facts, setting, around)
+            for name, value in _variables(candidate, around, setting)
+        )
     )
     return CheckCode.NOT_ITSELF if stands_in else None
 
@@ -128,6 +132,8 @@ def _renames(simple: Simple, tool: str, facts: ProjectFacts, setting: Setting) -
             return "-p" in words and tool in words
         case "source" | ".":
             place = posixpath.join(facts.root, setting.start, simple.cwd or "", words[0]) if words and words[0] else ""
+            if place and _holds_tools(posixpath.dirname(place), facts, setting):
+                return False
             return not place or _is_scratch(place, facts) or facts.made_here(facts.place(place, "") or "")
         case _:
             return False
@@ -160,12 +166,12 @@ _ALWAYS = re.compile(
 )
 
 
-def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Setting) -> bool:
+def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
     """Whether a variable of this value can make the tool another, or keep it from its work."""
     if not value:
         return False
     if name == "PATH":
-        return _leads_away(value, facts, setting)
+        return _leads_away(value, tool, facts, setting, around)
     if name in _CODE_PATHS:
         return any(_is_scratch(entry, facts) for entry in value.split(":"))
     if name == "NODE_OPTIONS":
@@ -177,14 +183,24 @@ def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Set
     return made_idle(name, value) or _ALWAYS.fullmatch(name) is not None
 
 
-def _leads_away(path: str, facts: ProjectFacts, setting: Setting) -> bool:
+def _leads_away(path: str, tool: str, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
     """Whether a PATH looks first where a command can have put a program of any name."""
     entries = path.split(":")
     own = next((i for i, entry in enumerate(entries) if entry in ("$PATH", "${PATH}")), len(entries))
     for entry in entries[:own]:
-        if entry not in facts.usual_path and not _holds_tools(entry, facts, setting):
+        if (home := _HOME.match(entry)) is not None:
+            below = entry[home.end() :]
+            if "$" in below or facts.at_home(posixpath.join(below, tool)) or _touches_home(around):
+                return True
+        elif entry not in facts.usual_path and not _holds_tools(entry, facts, setting):
             return True
     return any(not entry or _is_scratch(entry, facts) for entry in entries[own + 1 :])
+
+
+def _touches_home(around: list[Leaf]) -> bool:
+    """Whether the script itself works on the home directory, where it may have put a program and removed it."""
+    words = (word for leaf in around if leaf.simple.name not in _EXPORTING for word in leaf.simple.argv)
+    return any(_HOME.match(word.raw.strip("\"'")) for word in words)
 
 
 def _holds_tools(entry: str, facts: ProjectFacts, setting: Setting) -> bool:

@@ -14,6 +14,7 @@ from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
 from spear.evidence.probes import PROBED_FILES, ProjectFiles
 from spear.sandbox.plan import FIRST_ROOT
+from spear.sandbox.sealed import HOME
 from spear.sandbox.toolchains import host_path
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -104,6 +105,7 @@ def facts_of(
         aliases=(FIRST_ROOT,),
         usual_path=frozenset(host_path().split(os.pathsep)),
         made_here=made_here,
+        at_home=lambda relative: os.path.lexists(on_host(Path(HOME)) / relative),
         builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root),
     )
 

@@ -16,7 +16,8 @@ FACTS = ProjectFacts(
     aliases=("/workspace",),
     usual_path=frozenset({"/usr/bin", "/root/.cargo/bin"}),
     exists=lambda path: path in ("env.sh", "made.sh", "py3/pyvenv.cfg", "tests/run.sh"),
-    made_here=lambda path: path == "made.sh",
+    made_here=lambda path: path in ("made.sh", "py3/bin/activate"),
+    at_home=lambda path: path == "bin/make",
     builds_here=lambda directory: directory == "/tmp/configured",
 )
 
@@ -26,6 +27,8 @@ STANDS_IN = [
     "env PATH=/tmp/f make test",
     'export PATH="$PWD/fake:$PATH"\nmake test',
     "export PATH=~/bin:$PATH && make test",
+    "ln -s /bin/true ~/f/make; PATH=~/f:$PATH make test && rm ~/f/make",
+    "PATH=$HOME/$X:$PATH make test",
     "PATH=$(mktemp -d):$PATH make test",
     "PATH=/tmp/f:$PATH bash -c 'make test'",
     "shopt -s expand_aliases\nalias make=true\nmake test",
@@ -51,6 +54,8 @@ IS_ITSELF = [
     "PATH=node_modules/.bin:$PATH jest",
     'export PATH="$PWD/.venv/bin:$PATH"; pytest',
     "PATH=py3/bin:$PATH pytest",
+    'export PATH="$HOME/.local/bin:$PATH"; pytest',
+    "source py3/bin/activate && pytest",
     "export PATH=$PATH:$HOME/go/bin; go test ./...",
     ". env.sh && make test",
     ". .venv/bin/activate && pytest",
@@ -196,6 +201,20 @@ def test_a_change_that_did_not_stay_takes_the_force_from_every_check_after_it(pa
     command = "sed -i s/1/2/ src/a.c; make test"
     assert {code for _, code in judged(parser, command, dropped=True)} == {CheckCode.CHANGED_SOURCE}
     assert {status for status, _ in judged(parser, "make test > log", dropped=True)} == {CheckStatus.PASSED}
+
+
+def test_a_log_of_the_checks_own_output_is_no_change_of_what_it_checked(ring):
+    ring.edit("src/ring.c", "index > size", "index >= size")
+    ring.run("make test > out.log 2>&1")
+    assert ring.verdict("The tests pass.").verdict is Verdict.VERIFIED
+    ring.run("set -o pipefail; make test 2>&1 | tee out.log again.log")
+    assert ring.verdict("The tests pass.").verdict is Verdict.VERIFIED
+
+
+def test_a_source_file_the_check_writes_over_is_a_change(ring):
+    ring.edit("src/ring.c", "index > size", "index >= size")
+    ring.run("make test > src/ring.h")
+    assert ring.verdict("The tests pass.").verdict is Verdict.UNVERIFIED
 
 
 def test_a_wrong_fix_stays_unverified_when_make_is_replaced(ring):
