@@ -13,6 +13,7 @@ from spear.cli.display.wrapping import wrapped
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO, Option
 from spear.errors import UsageError
 from spear.events.turn import CommandReport, TurnResult
+from spear.workspace.build_output import CACHE_DIRECTORIES
 from spear.workspace.checkpoints import CheckpointInfo, UndoReport
 from spear.workspace.tree_state import NodeKind
 from spear.workspace.undo_plan import Restore, UndoPlan
@@ -158,13 +159,20 @@ def plan_page(plan: UndoPlan, palette: Palette) -> str:
 
 def _files(plan: UndoPlan) -> list[Restore]:
     """What a person counts: files and links; directories come and go with them."""
-    return [c for c in plan.changes if NodeKind.DIRECTORY not in (c.now.kind, c.target.kind)]
+    files = (c for c in plan.changes if NodeKind.DIRECTORY not in (c.now.kind, c.target.kind))
+    return sorted(files, key=lambda change: _interest(change.path))
+
+
+def _interest(path: str) -> tuple[bool, str]:
+    """The order of paths for a person: what tools keep for themselves comes last."""
+    return not CACHE_DIRECTORIES.isdisjoint(path.split("/")), path
 
 
 def report_page(report: UndoReport) -> str:
     """What putting back did."""
     count = len(report.restored)
-    rows = [f"{count} file{'' if count == 1 else 's'} restored: {', '.join(report.restored[:_SHOWN]) or 'none'}"]
+    restored = sorted(report.restored, key=_interest)
+    rows = [f"{count} file{'' if count == 1 else 's'} restored: {', '.join(restored[:_SHOWN]) or 'none'}"]
     rows += [f"left alone: {conflict.path}: {conflict.reason}" for conflict in report.conflicts[:_SHOWN]]
     if report.removed_dirs:
         rows.append(f"removed, empty now: {', '.join(report.removed_dirs[:_SHOWN])}")
@@ -187,7 +195,7 @@ def _line(info: CheckpointInfo) -> str:
     when = datetime.fromtimestamp(info.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     state = "running" if info.running else "" if info.finished else "interrupted"
     parents = {path.rpartition("/")[0] for path in info.paths}
-    files = [path for path in info.paths if path not in parents]
+    files = sorted((path for path in info.paths if path not in parents), key=_interest)
     paths = ", ".join(one_line(path, 40) for path in files[:3])
     more = f" and {len(files) - 3} more" if len(files) > 3 else ""
     return "  ".join(part for part in (f"turn {info.turn}", when, state, f"{paths}{more}") if part)
@@ -199,7 +207,7 @@ def _choose(app: ChatApplication, io: CommandIO) -> str:
     if not infos:
         return "there is nothing to take back here"
     options = [Option("0", "(current) leave everything as it is", "0")]
-    options += [Option(str(n), f"before {one_line(_line(info), 70)}", str(n)) for n, info in enumerate(infos, 1)]
+    options += [Option(str(n), f"before {one_line(_line(info), 60)}", str(n)) for n, info in enumerate(infos, 1)]
     chosen = io.choose("Go back to", options).value
     if chosen in ("", "0"):
         return "nothing was changed"

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from spear.cli.commands.changes import report_page
 from spear.cli.commands.reference import commands_page, keys_table
 from spear.cli.commands.registry import COMMANDS, Command, Unknown, resolve
+from spear.workspace.checkpoints import UndoReport
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -53,3 +55,10 @@ def test_the_commands_of_the_specification_are_all_there():
 def test_the_documentation_is_what_the_registry_says():
     assert (DOCS / "commands.md").read_text(encoding="utf-8") == commands_page()
     assert keys_table() in (DOCS / "repl.md").read_text(encoding="utf-8")
+
+
+def test_an_undo_lists_what_a_person_changed_before_what_tools_keep():
+    report = UndoReport("u", (".pytest_cache/v", "__pycache__/a.pyc", "src/a.py", ".github/w.yml"), (), ("build",))
+    first, *rest = report_page(report).split("\n")
+    assert first == "4 files restored: .github/w.yml, src/a.py, .pytest_cache/v, __pycache__/a.pyc"
+    assert rest == ["removed, empty now: build"]
