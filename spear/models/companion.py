@@ -23,6 +23,8 @@ _LEASH = Path(__file__).with_name("leash.py")
 _LINES_KEPT = 20
 _LETTING_GO_S = 6.0
 _POLL_S = 0.02
+_NOTICING_S = 1.0
+"""How much sooner a broken connection may be felt here than by the program that carried it."""
 _LOST = (FailureKind.UNREACHABLE, FailureKind.DROPPED_STREAM)
 
 
@@ -48,6 +50,14 @@ class Child:
     def status(self) -> int | None:
         """The exit status, None while it runs."""
         return self._process.poll()
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it has ended, or does so in the next moments."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     @property
     def last_words(self) -> str:
@@ -179,7 +189,7 @@ class AccompaniedBackend:
         except ModelFailure as failure:
             if failure.kind not in _LOST or self._child is None:
                 raise
-            if shown or self._child.status is None:
+            if shown or not self._child.ends_within(_NOTICING_S):
                 raise self._explained(failure, self._child) from failure
         return self._serving(request.cancelled).complete(asked)
 
