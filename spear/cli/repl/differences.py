@@ -39,8 +39,10 @@ def _others(paths: list[str]) -> str:
     """What changed besides delivered source: ignored files, caches, build output. Named, not shown."""
     if not paths:
         return ""
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return f"besides, ignored by git or built: {', '.join(paths[:_NAMED])}{more}\n"
+    places = sorted({path.split("/")[0] for path in paths})
+    more = f" and {len(places) - _NAMED} more places" if len(places) > _NAMED else ""
+    files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    return f"besides, ignored by git or built: {files} in {', '.join(places[:_NAMED])}{more}\n"
 
 
 def _of_path(change: Restore, tree: Beneath, blobs: BlobStore) -> str:

@@ -151,7 +151,7 @@ class ChatApplication(Protocol):
         ...
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the mode; it holds from the next call on."""
+        """Change the mode; it holds from the next turn on."""
         ...
 
     def run_turn(

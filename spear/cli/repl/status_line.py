@@ -22,13 +22,16 @@ def running_line(app: ChatApplication, progress: Progress, waiting: int, width: 
     rounds = "1 round" if progress.rounds == 1 else f"{progress.rounds} rounds"
     spent = f"{progress.tokens:,}".replace(",", " ") if progress.tokens else ""
     context = f"{100 * progress.context_tokens // window}%"
-    begin = (app.mode.value, f"{progress.elapsed:.0f} s", rounds)
+    running = progress.mode or app.mode
+    mode = running.value if running is app.mode else f"{running.value}, then {app.mode.value}"
+    begin = (mode, f"{progress.elapsed:.0f} s", rounds)
     end = (progress.so_far, *((f"{waiting} waiting",) if waiting else ()), *((hint,) if hint else ()))
     long = " · ".join((*begin, *([f"{spent} tokens"] if spent else ()), f"context {context}", *end))
     short = " · ".join((*begin, *([f"{spent} tok"] if spent else ()), f"ctx {context}", *end))
     stops = "" if hint else " · Ctrl+C stops"
-    rows = (long + stops, short + stops, short)
-    return fitted(next((row for row in rows if len(row) <= width), short), width)
+    least = " · ".join((*begin[:2], hint or progress.so_far))
+    rows = (long + stops, short + stops, short, least)
+    return fitted(next((row for row in rows if len(row) <= width), least), width)
 
 
 def fitted(text: str, width: int) -> str:

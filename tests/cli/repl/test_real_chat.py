@@ -204,7 +204,7 @@ def test_the_diff_shows_source_and_names_what_tools_left(real, scripted, project
     r.wait(r"last turn \w+")
     r.mark()
     r.line("/diff")
-    shown = r.wait(r"besides, ignored by git or built: __pycache__/\S+") + r.settle()
+    shown = r.wait(r"besides, ignored by git or built: \d files? in __pycache__") + r.settle()
     assert re.search(r"-    return 1\r?\n\+    return 2", shown)
     assert "(binary: 1 bytes before, 3 now)" in shown
     assert "\\x0" not in shown

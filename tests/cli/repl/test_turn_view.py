@@ -168,10 +168,18 @@ def test_the_time_an_operator_took_to_answer_is_not_the_tools(shown):
     assert shown.texts[-1].strip() == "• Terminal make ✓"
 
 
-@pytest.mark.parametrize("width", [40, 60, 72, 80, 100, 160])
+@pytest.mark.parametrize("width", [48, 60, 72, 80, 100, 160])
 def test_the_status_row_gives_up_words_before_it_is_cut(width):
     app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
-    row = running_line(app, Progress(rounds=3, tokens=45, context_tokens=2000, changed=True), 0, width)
-    assert len(row) <= width
-    if width >= 72:
-        assert "changed, not checked yet" in row and "…" not in row
+    progress = Progress(rounds=3, tokens=45, context_tokens=2000, changed=True)
+    assert "changed, not checked yet" in running_line(app, progress, 0, width)
+    hint = "mode safe, from the next turn on"
+    for row in (running_line(app, progress, 2, width), running_line(app, progress, 2, width, hint)):
+        assert len(row) <= width and "…" not in row
+    assert hint in row
+
+
+def test_the_status_row_names_the_mode_a_turn_runs_in_and_the_one_after_it():
+    app = SimpleNamespace(mode=Mode.SAFE, context_window=32768)
+    assert running_line(app, Progress(mode=Mode.AUTO), 0, 100).startswith("auto, then safe · ")
+    assert running_line(app, Progress(mode=Mode.SAFE), 0, 100).startswith("safe · ")
