@@ -25,7 +25,7 @@ class ClaimKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One claim. `start` and `end` are character offsets of its sentence in the answer; `number` is a count of tests
-    it names, None when it names none. A hedged claim asserts nothing.
+    it names, None when it names none; `whole` says that it speaks of all tests. A hedged claim asserts nothing.
     """
 
     kind: ClaimKind
@@ -34,6 +34,7 @@ class Claim:
     end: int
     hedged: bool = False
     number: int | None = None
+    whole: bool = False
 
 
 _LANGUAGES = (ENGLISH, FRENCH)
@@ -54,6 +55,7 @@ def read_claims(answer: str) -> tuple[Claim, ...]:
                     end=sentence.end,
                     hedged=kind not in asserted,
                     number=_number(text) if kind is ClaimKind.TESTS_PASS else None,
+                    whole=kind is ClaimKind.TESTS_PASS and any(x.whole.search(text) for x in _LANGUAGES),
                 )
             )
     return tuple(found)

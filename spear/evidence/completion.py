@@ -196,6 +196,8 @@ def _shown(claim: Claim, final: _FinalState) -> bool:
             return _rebuilt(final)
         case ClaimKind.TESTS_PASS:
             passing = [s.result for s in final.passing if CheckKind.TEST in s.result.kinds]
+            if claim.whole:
+                passing = [result for result in passing if not _is_picked(result)]
             if claim.number is None:
                 return bool(passing)
             return any(claim.number in _numbers(result) for result in passing)
@@ -204,6 +206,11 @@ def _shown(claim: Claim, final: _FinalState) -> bool:
             return any(wanted & set(seen.result.kinds) for seen in final.passing)
         case _:
             assert_never(claim.kind)
+
+
+def _is_picked(result: CheckResult) -> bool:
+    """Whether only some tests were picked by name or mark (`-k`, `-m`, `file::test`): it cannot speak of all."""
+    return any(selector.startswith("-") or "::" in selector for selector in result.selectors)
 
 
 def _numbers(result: CheckResult) -> set[int]:

@@ -27,7 +27,7 @@ _TEST_NAME = re.compile(
     0,
 )
 _BUILD_NAME = re.compile(
-    r"^(?:makefile|gnumakefile|.*\.mk|cmakelists\.txt|meson\.build|build\.(?:sh|py|gradle|zig)|package\.json"
+    r"^(?:makefile|gnumakefile|conftest\.py|.*\.mk|cmakelists\.txt|meson\.build|build\.(?:sh|py|gradle|zig)|package\.json"
     r"|tox\.ini|noxfile\.py"
     r"|pytest\.ini|setup\.cfg|pyproject\.toml|justfile|rakefile|build|ci\.sh|\.gitlab-ci\.yml|jest\.config\.\w+"
     r"|vitest\.config\.\w+)$",
@@ -54,14 +54,27 @@ def kinds_of_check_file(path: str) -> frozenset[CheckKind]:
     return _ALL if in_scripts else frozenset()
 
 
-def find_weakened(files: Sequence[FileTexts], *, checks: Sequence[str] = ()) -> tuple[Weakening, ...]:
+def is_test_file(path: str) -> bool:
+    """Whether a file holds tests."""
+    return kinds_of_check_file(path) == _TESTS
+
+
+def find_weakened(
+    files: Sequence[FileTexts], *, checks: Sequence[str] = (), had_tests: bool = True
+) -> tuple[Weakening, ...]:
     """What the turn did to checks' own files, by comparing their texts. `checks` names further files that a check
     runs (programs of the tree). A file moved with its text is no deletion; a test that only grew is named and no more.
+
+    A new file that says which tests run is judged where `had_tests`: tests it can hide were there before the turn.
     """
     appeared = {file.after for file in files if file.before is None and file.after}
     found: list[Weakening] = []
     for file in files:
         kinds = kinds_of_check_file(file.path) or (_ALL if file.path in checks else frozenset())
+        if had_tests and kinds == _ALL and file.before is None and file.after and _decides(file.path):
+            why = _why_script("", _WHERE.sub("", file.after)) or _why_hooks(file.after)
+            found.append(Weakening(file.path, why or "it is new, and decides what is run", why is not None, kinds))
+            continue
         if not kinds or file.before is None or file.before == file.after:
             continue
         if file.after is None:
@@ -81,7 +94,36 @@ def _why(path: str, before: str, after: str, kinds: frozenset[CheckKind]) -> str
     is_script = PurePosixPath(path).suffix in (".sh", ".bash", "")
     if kinds == _TESTS:
         return _why_test(before, after) or (_why_script(before, after) if is_script else None)
-    return _why_script(before, after)
+    is_hooked = PurePosixPath(path).name == "conftest.py"
+    return _why_script(before, after) or (_why_test(before, after) if is_hooked else None)
+
+
+_DECIDING_NAME = re.compile(
+    r"^(?:gnumakefile|conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|jest\.config\.\w+|vitest\.config\.\w+)$",
+    re.IGNORECASE,
+)
+_HOOKS = re.compile(
+    r"\bdef pytest_(?:collection_modifyitems|runtest_makereport|ignore_collect|sessionfinish|runtest_protocol)\b"
+    r"|^collect_ignore(?:_glob)?\s*="
+    r"|\b(?:pytest_report_teststatus|pytest_pyfunc_call)\b",
+    re.MULTILINE,
+)
+_SELECTS = re.compile(r"^\s*addopts\s*=.*(?:\s|=)-[km]\b|^\s*python_(?:files|functions|classes)\s*=", re.MULTILINE)
+
+
+_WHERE = re.compile(r"^\s*(?:testpaths|norecursedirs)\s*=.*$", re.MULTILINE)
+"""Where tests lie: a new file that says so is ordinary, one that was there and says less is not."""
+
+
+def _decides(path: str) -> bool:
+    """Whether a file of this name says which tests run, or takes the place of one that did."""
+    return _DECIDING_NAME.match(PurePosixPath(path).name) is not None
+
+
+def _why_hooks(after: str, before: str = "") -> str | None:
+    if _count(_HOOKS, after) > _count(_HOOKS, before):
+        return "it steps in between the tests and their result"
+    return "tests are left out" if _count(_SELECTS, after) > _count(_SELECTS, before) else None
 
 
 _ASSERTION = re.compile(
@@ -177,7 +219,12 @@ def _why_script(before: str, after: str) -> str | None:
         return "it ends before it checks anything"
     if _silenced(before) < _silenced(after):
         return "a test recipe does nothing now"
-    return None
+    return _why_hooks(new, old) or ("a failing command is let pass" if _piped(new) > _piped(old) else None)
+
+
+def _piped(text: str) -> int:
+    """How many recipe lines of a makefile end in a program that takes the status of the one before it."""
+    return sum(1 for _ in re.finditer(r"^\t[^\n]*[^|]\|\s*(?:cat|tee|head|tail)\b[^|\n]*$", text, re.MULTILINE))
 
 
 def _silenced(text: str) -> int:

@@ -15,7 +15,7 @@ from spear.events.stream import Event, Sink
 from spear.evidence.epochs import FileState
 from spear.evidence.records import Change
 from spear.evidence.turn import Weakening
-from spear.evidence.weakened import FileTexts, find_weakened, kinds_of_check_file
+from spear.evidence.weakened import FileTexts, find_weakened, is_test_file, kinds_of_check_file
 from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
 from spear.host.turn_checkpoints import TurnCheckpoints
@@ -61,7 +61,14 @@ class ChangeLog:
         primary = self._roots.primary
         files = [FileTexts(path, before, _small_text(primary / path)) for path, before in self._texts.items()]
         ran = {p for r in self._recorder.records if r.check for result in r.check.results for p in result.paths}
-        return find_weakened(files, checks=tuple(sorted(ran)))
+        return find_weakened(files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files))
+
+    def _had_tests(self, files: Sequence[FileTexts]) -> bool:
+        """Whether a file of a test was there before this turn; looked for only where a check's own file is new."""
+        if all(file.before is not None for file in files):
+            return True
+        found = self._look.awaited()
+        return found is not None and any(is_test_file(path) for path in found.paths())
 
     def is_delivered(self, location: Location, at: Path | None = None, *, directory: bool = False) -> bool:
         """Whether a path of a root is delivered source; for a directory, whether it can hold any. `at` is where its

@@ -69,6 +69,10 @@ class Snapshot:
             if path == "" or path.endswith("/"):
                 yield path.rstrip("/")
 
+    def paths(self) -> Iterator[str]:
+        """The files that were there."""
+        return (os.fsdecode(line.split(b" ", 6)[-1]) for line in self.listing.split(b"\0") if line)
+
     def digest(self) -> str:
         """A fingerprint of the look: equal digests mean that nothing has moved."""
         return hashlib.sha256(self.listing).hexdigest()

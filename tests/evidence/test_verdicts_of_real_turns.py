@@ -415,3 +415,20 @@ def test_every_reason_names_what_it_speaks_of(broken):
     text = "\n".join(reason.text for reason in report.reasons)
     assert "`make test` failed" in text
     assert "src/ring.c" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "verdict"),
+    [
+        ("python3 -m pytest -q -k zero", "Fixed; all tests pass.", Verdict.UNVERIFIED),
+        ("python3 -m pytest -q test_calc.py::test_zero", "The full test suite passes.", Verdict.UNVERIFIED),
+        ("python3 -m pytest -q -k zero", "Tous les tests passent.", Verdict.UNVERIFIED),
+        ("python3 -m pytest -q -k zero", "The zero test passes.", Verdict.VERIFIED),
+        ("python3 -m pytest -q test_calc.py", "All the tests pass.", Verdict.VERIFIED),
+    ],
+)
+def test_a_picked_test_does_not_speak_of_all_of_them(ring, command, answer, verdict):
+    ring.setup("test_calc.py", "from calc import add\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n")
+    ring.edit("calc.py", "", "def add(a, b):\n    return a + b\n")
+    ring.run(command)
+    assert ring.verdict(answer).verdict is verdict

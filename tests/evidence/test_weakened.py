@@ -55,6 +55,9 @@ WEAKENED = [
     ),
 ]
 
+PIPED = ("Makefile", MAKE, ("\t./build/t\n", "\t./build/t | cat\n"))
+HOOKED = ("conftest.py", "import sys\n", ("import sys\n", "def pytest_runtest_makereport(item, call):\n    pass\n"))
+WEAKENED += [PIPED, HOOKED]
 GREW = [
     (
         "test_calc.py",
@@ -88,6 +91,40 @@ def test_a_check_that_was_extended_is_not_accused(path, before, change):
     assert after != before
     (found,) = find_weakened([FileTexts(path, before, after)])
     assert not found.certain, found
+
+
+NEW_AND_DECIDING = [
+    ("conftest.py", "def pytest_collection_modifyitems(items):\n    items[:] = items[:1]\n"),
+    ("tests/conftest.py", "collect_ignore = ['test_a.py']\n"),
+    ("conftest.py", "def pytest_runtest_makereport(item, call):\n    pass\n"),
+    ("pytest.ini", "[pytest]\naddopts = -q -k zero\n"),
+    ("tox.ini", "[pytest]\npython_files = ok_*.py\n"),
+    ("GNUmakefile", "test:\n\t-./t\n"),
+]
+NEW_AND_NAMED = [
+    ("pytest.ini", "[pytest]\ntestpaths = tests\n"),
+    ("conftest.py", "import sys\nsys.path.insert(0, 'src')\n"),
+    ("pytest.ini", "[pytest]\naddopts = -q\n"),
+    ("GNUmakefile", "test: build/t\n\t./build/t\n"),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), NEW_AND_DECIDING)
+def test_a_new_file_that_hides_the_tests_that_were_there_is_named(path, text):
+    (found,) = find_weakened([FileTexts(path, None, text)])
+    assert found.certain
+    assert CheckKind.TEST in found.kinds
+    assert find_weakened([FileTexts(path, None, text)], had_tests=False) == ()
+
+
+@pytest.mark.parametrize(("path", "text"), NEW_AND_NAMED)
+def test_a_new_file_that_only_decides_what_runs_is_named_and_no_more(path, text):
+    (found,) = find_weakened([FileTexts(path, None, text)])
+    assert not found.certain
+
+
+def test_a_new_test_or_makefile_is_nobodys_weakening():
+    assert find_weakened([FileTexts("tests/test_new.py", None, PYTEST), FileTexts("Makefile", None, MAKE)]) == ()
 
 
 def test_source_files_are_no_checks():

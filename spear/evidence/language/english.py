@@ -188,6 +188,10 @@ ENGLISH = Vocabulary(
         r"(?:everything|they|they all|all checks?|checks|all of them|it|all|both) (?:now |still |all "
         r"|both )*(?:pass|passes|passed|succeed|succeeds|are green|is green)"
     ),
+    whole=anywhere(
+        r"\b(?:all|every|each) (?:of )?(?:the |our |its )?(?:\w+ ){0,2}?(?:tests?|specs?)\b",
+        r"\b(?:full|whole|entire|complete) (?:\w+ ){0,2}?suite\b|\btests? all pass",
+    ),
     numbers=anywhere(
         r"\btests? (?:passed|passing)\s*[:=]\s*(\d+)",
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:passed|passing|passes|pass)\b",

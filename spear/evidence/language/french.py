@@ -107,6 +107,10 @@ FRENCH = Vocabulary(
     ),
     mentions_tests=words("tests?", "suite", "⟦test⟧", r"test_\w+"),
     all_pass=words(r"(?:ils|elles|tout|tous) (?:passent|passe|réussissent|réussit)(?: tous| toutes)?"),
+    whole=anywhere(
+        r"\btous les (?:\w+ )?tests\b|\bchaque test\b",
+        r"\b(?:toute la suite|suite (?:de tests )?(?:complète|entière))\b|\btests? passent tous\b",
+    ),
     numbers=anywhere(
         r"(?<![\w.%])(\d+)\s+" + NUMBER_GAP + r"tests?\b",
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:réussis?|passent|passés?)\b",

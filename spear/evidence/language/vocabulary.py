@@ -20,7 +20,8 @@ class Vocabulary:
     follows in the clause unasserted; `everywhere` make the whole clause so, wherever they stand; `breaks` part a
     sentence into clauses that hedge separately, `pieces` part a clause.
     `builds … success` match a claim; `mentions_tests` says that "they pass" is about tests; `all_pass` is such a
-    phrase. `numbers` match a count of passing tests in their first group, as digits or a word of `words_of_number`.
+    phrase; `whole` speaks of every test there is. `numbers` match a count of passing tests in their first group, as
+    digits or a word of `words_of_number`.
     """
 
     denials: tuple[tuple[Pattern, str], ...]
@@ -36,6 +37,7 @@ class Vocabulary:
     success: Pattern
     mentions_tests: Pattern
     all_pass: Pattern
+    whole: Pattern
     numbers: Pattern
     words_of_number: Mapping[str, int]
 
