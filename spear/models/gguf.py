@@ -19,6 +19,7 @@ _INSTALL = "pip install 'spear-chat[local]', or name an endpoint with --api-base
 _MAGIC = b"GGUF"
 _MOST_KEYS = 4096
 _LONGEST_TEXT = 1 << 20
+_MOST_ELEMENTS = 1 << 32
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _TEXT, _ARRAY = 8, 9
 _WHOLE = {4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
@@ -120,6 +121,6 @@ def _skip(stream: BinaryIO, kind: int) -> None:
         inner, count = _number(stream, "<I"), _number(stream, "<Q")
         if inner in (_TEXT, _ARRAY):
             raise ValueError("the vocabulary: what precedes it did not say")
-        stream.seek(_SIZES[inner] * count, 1)
+        stream.seek(_SIZES[inner] * min(count, _MOST_ELEMENTS), 1)
     else:
         stream.seek(_SIZES[kind], 1)
