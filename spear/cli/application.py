@@ -23,6 +23,7 @@ from spear.cli.late_host import LateHost
 from spear.cli.neighbours import Neighbours
 from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
+from spear.cli.tracing import RuntimeTrace
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
 from spear.cli.undo_fact import undo_fact
 from spear.cli.workspace import Workspace, open_workspace
@@ -42,6 +43,8 @@ from spear.state.sessions import Session, SessionStore
 from spear.workspace.roots import Roots
 
 if TYPE_CHECKING:
+    import argparse
+
     from spear.cli.repl.ports import CommandHandler
     from spear.context.context_selection import Selection
     from spear.host.consent import Approvals
@@ -62,6 +65,14 @@ class Invocation:
     replay: Path | None = None
     resume: Session | None = None
     model: SessionBackend | None = None
+
+    @classmethod
+    def of(
+        cls, parsed: argparse.Namespace, loaded: Loaded, environ: Mapping[str, str], cwd: Path, resume: Session | None
+    ) -> Invocation:
+        """What a command line asks for; its recordings lie where it was given."""
+        record, replay = (cwd / given if given else None for given in (parsed.record, parsed.replay))
+        return cls(loaded, environ, cwd, record, replay, resume)
 
 
 class Application:
@@ -99,6 +110,7 @@ class Application:
             invocation.loaded, invocation.environ, invocation.record, invocation.replay
         )
         self._open_session(invocation.resume)
+        self.trace = RuntimeTrace(self.settings.trace_file, self.redactor) if self.settings.trace else None
 
     # --- a session --------------------------------------------------------------------------------------------------
 
@@ -282,7 +294,7 @@ class Application:
         command_cancelled: Callable[[], bool] | None = None,
     ) -> TaskController:
         settings = self.settings
-        emit = fan_out(self._record, sink)
+        emit = fan_out(self._record, *((self.trace,) if self.trace else ()), sink)
         late = LateHost()
 
         def complete(asked: ModelRequest) -> ModelTurn:
@@ -387,6 +399,8 @@ class Application:
                 self._host.close()
         self.context.close()
         self.audit.close()
+        if self.trace is not None:
+            self.trace.close()
         self.presence.close()
         if self._invocation.model is None:
             self.model.close()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from spear.cli.display.filtering import clean
 from spear.cli.settings import load, user_config
+from spear.cli.workspace import belongs_to
 from spear.context.identity import WorkspaceIdentity
 from spear.context.knowledge_commands import KnowledgeCommands, Role
 from spear.context.workspace_knowledge import knowledge_of
-from spear.errors import UsageError
 from spear.state.directory import StateDirectory
 from spear.state.redaction import Redactor
 from spear.workspace.projects import load_registry
@@ -22,12 +22,7 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
     """Answer one knowledge command; 0 when it did what was asked. Raises StateError, ConfigurationError."""
     settings = load(parsed, environ, cwd).settings
     registry = load_registry(settings.projects_file, settings.corpus_root)
-    project = registry.detect(cwd)
-    if settings.corpus:
-        project = registry.projects.get(settings.corpus)
-        if project is None:
-            known = ", ".join(registry.projects) or "none is registered"
-            raise UsageError(f"there is no corpus {settings.corpus}", hint=f"known: {known}")
+    project = belongs_to(registry, settings, cwd)
     directory = cwd if project is None or cwd.resolve().is_relative_to(project.root) else project.root
     workspace = WorkspaceIdentity.of(directory, project)
     state = StateDirectory(settings.state_dir)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spear.cli.settings_model import Settings
-from spear.errors import WorkspaceError
+from spear.errors import UsageError, WorkspaceError
 from spear.state.directory import StateDirectory
 from spear.state.trust import TrustStore
 from spear.workspace.projects import DECLARATION, Project, Registry, load_registry, load_tree_declaration
@@ -39,10 +39,10 @@ def open_workspace(settings: Settings, cwd: Path) -> Workspace:
             f"{primary} is not a workspace: everything in it would be within reach", hint="cd to a project directory"
         )
     registry: Registry = load_registry(settings.projects_file, settings.corpus_root)
-    registered = registry.detect(primary)
+    registered = belongs_to(registry, settings, primary)
     project, trust = _declared(registered, primary, settings)
     known = registry.projects.values() if not settings.single_root else ()
-    others = {each.name: each.root for each in known if each is not project}
+    others = {each.name: each.root for each in known if each is not project or not primary.is_relative_to(each.root)}
     roots, notices = Roots.of(primary, others, allow_absolute=settings.allow_absolute_paths)
     return Workspace(
         roots,
@@ -51,6 +51,18 @@ def open_workspace(settings: Settings, cwd: Path) -> Workspace:
         registry,
         (*(problem.line() for problem in registry.problems), *registry.notices, *notices, *trust),
     )
+
+
+def belongs_to(registry: Registry, settings: Settings, directory: Path) -> Project | None:
+    """The registered corpus a session belongs to: the one that is named, none with `--here`, else the one that holds
+    the directory. Raises UsageError when a corpus is named that nobody has registered."""
+    for name in filter(None, (settings.corpus, *settings.with_corpora, *settings.without_corpora)):
+        if name not in registry.projects:
+            known = ", ".join(registry.projects) or "none is registered"
+            raise UsageError(f"there is no corpus {name}", hint=f"known: {known}")
+    if settings.corpus:
+        return registry.projects[settings.corpus]
+    return None if settings.here else registry.detect(directory)
 
 
 def _declared(project: Project | None, primary: Path, settings: Settings) -> tuple[Project | None, tuple[str, ...]]:
