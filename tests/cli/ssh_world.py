@@ -146,6 +146,11 @@ class StandInWorld:
         """How many tunnels are open."""
         return len(self._living())
 
+    @property
+    def opened(self) -> int:
+        """How many tunnels were ever opened."""
+        return len(self._pids.read_text(encoding="utf-8").split())
+
     def cut(self) -> None:
         """End every tunnel."""
         for pid in self._living():
