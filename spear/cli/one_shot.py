@@ -36,7 +36,7 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
     request = _request(parsed)
     attachment = _stdin() if parsed.stdin else ""
     resume = resumed(parsed, loaded.settings, environ, cwd)
-    app = Application(Invocation(loaded, environ, cwd, _file(parsed.record, cwd), _file(parsed.replay, cwd), resume))
+    app = Application(Invocation.of(parsed, loaded, environ, cwd, resume))
     for notice in app.notices:
         _diagnose(notice)
     if parsed.explain:
@@ -68,10 +68,6 @@ def exit_status(done: FinishedTurn, signalled: int = 0) -> int:
             return 3 if result.verdict is Verdict.UNVERIFIED else 0
         case _:
             return 4
-
-
-def _file(given: str | None, cwd: Path) -> Path | None:
-    return cwd / given if given else None
 
 
 def _request(parsed: argparse.Namespace) -> str:

@@ -85,7 +85,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
             Option(
                 "api_base",
                 "--api-base",
-                "the endpoint; OPENAI_BASE_URL is honoured too",
+                "the endpoint; OPENAI_BASE_URL or ANTHROPIC_BASE_URL is honoured too, by --provider",
                 TEXT,
                 "SPEAR_API_BASE",
                 "http://127.0.0.1:8080/v1",
@@ -94,7 +94,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
             Option(
                 "api_key_env",
                 "--api-key-env",
-                "the variable that holds the key (never the key itself)",
+                "the variable that holds the key (never the key itself); ANTHROPIC_API_KEY for anthropic",
                 TEXT,
                 "SPEAR_API_KEY_ENV",
                 "OPENAI_API_KEY",
@@ -267,6 +267,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
                 metavar="NAME",
             ),
             Option("plain", "--plain", "no boxes, no colour, numbered choices", BOOLEAN, "SPEAR_PLAIN", "off"),
+            Option("notify", "--notify", "ring when a turn took over 20 s", BOOLEAN, "SPEAR_NOTIFY", "off"),
             Option(
                 "editing_mode",
                 "--editing-mode",
@@ -286,7 +287,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
                 "where the trace goes",
                 FILE,
                 "SPEAR_TRACE_FILE",
-                "runtime-trace.jsonl in the state directory",
+                "audit/runtime-trace.jsonl in the state directory",
             ),
         ),
     ),

@@ -32,7 +32,7 @@ _LOWER_IS_NARROWER = frozenset(
     {"max_tool_rounds", "max_commands", "response_max_tokens", "refusal_repeats", "validation_timeout", "max_tokens"}
 )
 _TRUE_IS_NARROWER = frozenset({"no_network", "single_root", "limits.require"})
-_HARMLESS = frozenset({"ctx", "temp", "editing_mode", "theme", "plain"})
+_HARMLESS = frozenset({"ctx", "temp", "editing_mode", "theme", "plain", "notify"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,7 @@ class Settings(_Table):
     corpus_root: Location | None = None
     operator: str = ""
     plain: bool = False
+    notify: bool = False
     editing_mode: Literal["emacs", "vi"] = "emacs"
     theme: Literal["auto", "dark", "light", "mono"] = "auto"
     trace: bool = False

@@ -25,7 +25,7 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
     settings = loaded.settings
     choose = getattr(parsed, "resume", None) == ""
     resume = None if choose else resumed(parsed, settings, environ, cwd)
-    chat = ChatSession(Invocation(loaded, environ, cwd, parsed.record, parsed.replay, resume))
+    chat = ChatSession(Invocation.of(parsed, loaded, environ, cwd, resume))
     chat.await_sandbox(_SANDBOX_SECONDS)
 
     def defect(error: Exception) -> str:
@@ -38,6 +38,7 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
         theme=settings.theme,
         plain=settings.plain,
         vi=settings.editing_mode == "vi",
+        notify=settings.notify,
         first="/resume" if choose else "",
         earlier=chat.earlier() if resume is not None else (),
         ready=chat.prepare,

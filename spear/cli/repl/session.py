@@ -100,15 +100,18 @@ class ChatSession:
 
     @property
     def backend_label(self) -> str:
-        """The endpoint, as far as it may be shown."""
+        """The endpoint, as far as it may be shown; or the recording that answers in its place."""
+        if self._invocation.replay is not None:
+            return f"{self._invocation.replay.name} (played back)"
         settings = self._app.settings
         where = endpoint_label(settings)
         return f"{settings.backend} ({where})" if settings.backend else where
 
     @property
     def model_label(self) -> str:
-        """The model id, or that the endpoint's first is taken."""
-        return self._behind.model or "the endpoint's first model"
+        """The model id, or that the endpoint's first is taken; a recording is labelled as one."""
+        unknown = "the endpoint's first model" if self._invocation.replay is None else "a recorded model"
+        return self._behind.model or unknown
 
     @property
     def standard_label(self) -> str:
