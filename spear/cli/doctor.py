@@ -14,12 +14,18 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from spear.cli.backend import endpoint_label, environment_key
 from spear.cli.display.filtering import clean
 from spear.cli.settings import Loaded, load
+from spear.cli.settings_model import Settings
+from spear.cli.tool_memory import ToolMemory
 from spear.errors import SpearError
+from spear.models.catalogue import Catalogue
+from spear.models.toolless import ToolSupport
 from spear.sandbox.network import SEARCH_PATH
 from spear.sandbox.selftest import preflight
 from spear.state.directory import StateDirectory
@@ -141,29 +147,54 @@ def _program(name: str, program: str, consequence: str, package: str) -> Finding
 
 
 def _endpoint(loaded: Loaded, environ: Mapping[str, str]) -> Finding:
-    """Whether the endpoint lists its models: one short GET, the key in its header only."""
+    """Whether the endpoint lists its models: one short GET, the key in its header only. What would have to be started
+    for it is looked for, and not started.
+    """
     settings = loaded.settings
-    parts = urlsplit(settings.api_base)
-    shown = parts.netloc.rpartition("@")[2]
+    shown = endpoint_label(settings)
+    if settings.gguf is not None:
+        return _served_here(settings.gguf, shown)
+    if settings.ssh:
+        if shutil.which("ssh", path=environ.get("PATH")) is None:
+            return Finding("endpoint", "missing", f"{shown}: no ssh", "sudo apt-get install openssh-client")
+        return Finding("endpoint", "ok", f"{shown}: not asked, for that would open the tunnel")
     way_out = "start it, or name another: spear-chat --api-base URL; without one, try: spear-chat --demo"
-    if parts.scheme not in ("http", "https"):
-        return Finding("endpoint", "warning", f"{settings.api_base} is no http address", way_out)
-    headers = {}
-    if key := environ.get(settings.api_key_env):
-        headers["Authorization"] = f"Bearer {key}"
-    request = urllib.request.Request(f"{settings.api_base.rstrip('/')}/models", headers=headers)  # noqa: S310 - http(s) only
+    if urlsplit(settings.api_base).scheme not in ("http", "https"):
+        return Finding("endpoint", "warning", f"{shown} is no http address", way_out)
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as reply:  # noqa: S310
+        with urllib.request.urlopen(_models_request(settings, environ), timeout=_SECONDS) as reply:  # noqa: S310
             document = json.loads(reply.read(1 << 20))
     except urllib.error.HTTPError as error:
         fix = f"check the key in {settings.api_key_env}" if error.code in (401, 403) else way_out
         return Finding("endpoint", "warning", f"{shown} answers {error.code}", fix)
     except (OSError, ValueError) as error:
         return Finding("endpoint", "warning", f"{shown} cannot be used: {error}", way_out)
-    models = document.get("data") if isinstance(document, dict) else None
-    first = models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}
-    window = first.get("max_model_len") or (first.get("meta") or {}).get("n_ctx") or "not reported"
-    return Finding("endpoint", "ok", f"{shown}, model {settings.model or first.get('id', '?')}, window {window}")
+    catalogue = Catalogue(settings.model or None)
+    catalogue.learn(document if isinstance(document, dict) else {})
+    model, window = catalogue.model or "?", catalogue.window or "not reported"
+    support = ToolMemory(StateDirectory(settings.state_dir).tool_support, shown).recall(model)
+    ignored = "; it ignores tools: calls are read from a JSON answer" if support is ToolSupport.IGNORED else ""
+    return Finding("endpoint", "ok", f"{shown}, model {model}, window {window}{ignored}")
+
+
+def _models_request(settings: Settings, environ: Mapping[str, str]) -> urllib.request.Request:
+    """The request for the list of models, as each protocol wants it."""
+    base, headers = settings.api_base.rstrip("/"), {}
+    key = environment_key(settings, environ)
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    if settings.provider == "anthropic":
+        base = f"{base.removesuffix('/v1')}/v1"
+        headers |= {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
+    return urllib.request.Request(f"{base}/models", headers=headers)  # noqa: S310 - http(s) only
+
+
+def _served_here(file: Path, shown: str) -> Finding:
+    if not file.is_file():
+        return Finding("endpoint", "warning", f"{shown}: there is no such file", "correct --gguf, or gguf = …")
+    if find_spec("xllamacpp") is None:
+        return Finding("endpoint", "missing", f"{shown}: the extra is not there", "pip install 'spear-chat[local]'")
+    return Finding("endpoint", "ok", shown)
 
 
 def _configuration(loaded: Loaded) -> Finding:

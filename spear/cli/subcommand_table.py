@@ -24,6 +24,7 @@ _ENDPOINT = (
     "api_base",
     "api_key_env",
     "model",
+    "gguf",
     "backend",
     "ctx",
     "state_dir",
