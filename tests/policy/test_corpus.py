@@ -19,7 +19,11 @@ WIDE = WriteScope(workspace_wide=True)
 if "SPEAR_SHELL_CORPUS" in os.environ:
 
     def test_no_benign_row_is_refused_and_the_readable_attacks_are(policy: CommandPolicy):
-        rows = [json.loads(line) for line in Path(os.environ["SPEAR_SHELL_CORPUS"]).read_text(encoding="utf-8").split("\n") if line]
+        rows = [
+            json.loads(line)
+            for line in Path(os.environ["SPEAR_SHELL_CORPUS"]).read_text(encoding="utf-8").split("\n")
+            if line
+        ]
         counts: Counter[tuple[str, str]] = Counter()
         benign_refused = []
         for row in rows:
