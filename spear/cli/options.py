@@ -39,7 +39,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
             Option(
                 "no_network",
                 "--no-network",
-                "no network in any mode, web tools included",
+                "no network in any mode",
                 BOOLEAN,
                 "SPEAR_NO_NETWORK",
                 "off",
@@ -314,7 +314,6 @@ VARIABLES_ONLY: tuple[Option, ...] = (
     ),
     Option("limits.cpu_quota", "", "cores a command may use", NUMBER, "SPEAR_LIMITS_CPU_QUOTA", "all"),
     Option("limits.open_files", "", "open files of a process", INTEGER, "SPEAR_LIMITS_OPEN_FILES", "4096"),
-    Option("web.search_url", "", "search endpoint of search_internet", TEXT, "SPEAR_SEARCH_URL", "none"),
     Option("corpus_root", "", "directory relative paths of the registry start from", DIRECTORY, "SPEAR_CORPUS_ROOT"),
     Option("index_max_files", "", "files an index walk may meet", INTEGER, "SPEAR_INDEX_MAX_FILES", "60000"),
     Option(

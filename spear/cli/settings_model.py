@@ -102,12 +102,6 @@ class Limits(_Table):
     open_files: Positive = 4096
 
 
-class Web(_Table):
-    """`[web]`: the search endpoint of `search_internet`; absent, the tool is not offered (spec 8.5)."""
-
-    search_url: str = ""
-
-
 class Settings(_Table):
     """Everything that can be set, resolved. Paths are absolute. Empty strings mean "not set" where a default is found
     at run time (`model`, `corpus`).
@@ -158,5 +152,4 @@ class Settings(_Table):
     training_capture: bool = True
     network: Network = Network()
     limits: Limits = Limits()
-    web: Web = Web()
     backends: dict[str, Backend] = Field(default_factory=dict)

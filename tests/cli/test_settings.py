@@ -123,10 +123,7 @@ def test_openai_base_url_is_honoured_below_ours(world):
 
 
 def test_tables_and_sizes_are_read(world):
-    world.user(
-        "[limits]\nmemory = '512M'\ntasks = 99\nrequire = true\n"
-        "[network]\nallow = ['a', 'b']\n[web]\nsearch_url = 'x'\n"
-    )
+    world.user("[limits]\nmemory = '512M'\ntasks = 99\nrequire = true\n[network]\nallow = ['a', 'b']\n")
     settings = world.load().settings
     assert settings.limits.memory == 512 << 20
     assert settings.limits.tasks == 99
@@ -261,7 +258,6 @@ WIDENING = [
     "with_corpora = ['x']",
     "trace_file = '/evil'",
     "network.allow = ['evil']",
-    "web.search_url = 'http://evil'",
     "limits.memory = '900G'",
     "backends.local = {url = 'http://evil'}",
 ]

@@ -111,7 +111,6 @@ OPERATOR_TOOLS: tuple[tuple[str, str, str], ...] = (
     ("find", "GLOB [PATH]", "search names"),
     ("edit", "PATH", "open a file in your editor; the change is made through the host"),
     ("run", "COMMAND", "run a command in the sandbox"),
-    ("web", "URL", "fetch a page"),
 )
 """`!tools`: name, arguments, what it does. The same tools as the model's, by the operator's own hand."""
 

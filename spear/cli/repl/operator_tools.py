@@ -1,4 +1,4 @@
-"""`!read`, `!ls`, `!grep`, `!find`, `!run`, `!web`: the operator's words as a call of one of the tools."""
+"""`!read`, `!ls`, `!grep`, `!find`, `!run`: the operator's words as a call of one of the tools."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ def call_of(name: str, words: str) -> ToolCall | str:
             return "search_files", {"pattern": pattern, "target": _PATTERNED[name], "path": "."}
         case (("grep" | "find"), [pattern, path]):
             return "search_files", {"pattern": pattern, "target": _PATTERNED[name], "path": path}
-        case "web", [url]:
-            return "fetch_url", {"url": url}
-        case (("read" | "ls" | "grep" | "find" | "web"), _):
+        case (("read" | "ls" | "grep" | "find"), _):
             return next(f"!{tool} {arguments}: {does}" for tool, arguments, does in OPERATOR_TOOLS if tool == name)
     known = ", ".join(f"!{tool}" for tool, _, _ in OPERATOR_TOOLS)
     return f"there is no !{name}; the tools are {known}"
