@@ -85,7 +85,7 @@ def _apply_backend(values: dict[str, Any], origins: dict[str, Origin], layers: S
     backends: Mapping[str, Backend] = values.get("backends", {})
     if "backend" not in values:
         remembered = last_used(values["state_dir"])
-        if remembered not in backends or any(key in values for key in ("api_base", "gguf", "provider")):
+        if remembered not in backends or _NAMES_ENDPOINT & set(values):
             return
         values["backend"], origins["backend"] = remembered, Origin(LayerName.BACKEND)
     name = values["backend"]

@@ -145,6 +145,17 @@ def test_a_provider_that_is_named_does_without_the_backend_used_last(world):
     assert world.load().settings.backend == "local"
     settings = world.load("--provider", "anthropic").settings
     assert (settings.backend, settings.api_base) == ("", "https://api.anthropic.com")
+    assert world.load("--provider", "openai-compatible").settings.backend == "local"
+
+
+def test_a_backend_is_reached_in_its_own_way(world):
+    world.user("ssh = 'ann@gate'\n[backends.near]\nurl = 'http://near/v1'\n[backends.file]\ngguf = 'm.gguf'\n")
+    assert world.load().settings.ssh == "ann@gate"
+    assert world.load("--backend", "near").settings.ssh == ""
+    assert world.load("--backend", "file").settings.ssh == ""
+    world.user("gguf = 'm.gguf'\n[backends.near]\nurl = 'http://near/v1'\n")
+    near = world.load("--backend", "near").settings
+    assert (near.gguf, near.api_base) == (None, "http://near/v1")
 
 
 def test_a_recording_that_is_played_back_uses_no_backend(tree):

@@ -154,3 +154,13 @@ def test_a_program_that_is_not_there_is_named() -> None:
     assert child.ends_within(20)
     assert (child.status, child.last_words) == (127, "/no/such/program: No such file or directory")
     child.stop()
+
+
+def test_a_leash_that_is_killed_takes_its_program_with_it() -> None:
+    helper = Child(["sh", "-c", "echo $$; exec sleep 600"], os.environ)
+    until(lambda: bool(helper.output))
+    pid = int(helper.output[0])
+    leash = int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+    os.kill(leash, signal.SIGKILL)
+    until(lambda: not runs(pid))
+    helper.stop()
