@@ -17,7 +17,7 @@ TEST = "import unittest, app\nclass T(unittest.TestCase):\n    def test(self):\n
 ENTRIES: tuple[tuple[str, str, str], ...] = (
     ("help", "/help undo", r"put back what the last turns changed"),
     ("status", "/status", r"last turn +turn 1, VERIFIED"),
-    ("verdict", "/verdict", r"record: "),
+    ("verdict", "/verdict", r"record:"),
     ("diff", "/diff", r"-    return 1\r?\n\+    return 2"),
     ("diff", "/diff session", r"\+    return 2"),
     ("permissions", "/permissions", r"nothing is approved for good"),

@@ -67,7 +67,7 @@ def test_a_changing_turn_is_verified_undone_and_its_evidence_shown(real, project
     r.line("/diff")
     r.wait(r"-    return 1\r?\n\+    return 2")
     r.line("/verdict")
-    r.wait("record: ")
+    r.wait("record:")
     r.line("/undo")
     r.wait("put back +app.py")
     r.line("y")
@@ -235,3 +235,18 @@ def test_a_torn_record_is_set_aside_and_said(real, scripted, state):
     again = real([], "--safe", "-c")
     again.wait("an incomplete last line .* was set aside")
     assert list(log.parent.glob("*torn*"))
+
+
+def test_a_chat_answers_from_a_recording_and_says_so(real, project, scripted, tmp_path):
+    tape = tmp_path / "tape.jsonl"
+    turn = {"schema": "spear.recording/1", "model": "m", "messages": 2, "newest_sha256": "", "text": "It was recorded."}
+    turn |= {"tool_calls": [], "stop_reason": "stop", "reasoning": ""}
+    turn["usage"] = {"input_tokens": 1, "output_tokens": 1, "cached_tokens": None}
+    tape.write_text(json.dumps(turn) + "\n")
+    r = real([], "--replay", str(tape))
+    r.wait(r"tape\.jsonl \(played back\)")
+    r.line("What is in app.py?")
+    r.wait("It was recorded.", 40)
+    assert r.server.requests == []
+    r.line("/quit")
+    assert r.end() == 0
