@@ -88,8 +88,8 @@ class BackendSettings:
 
     @property
     def endpoint(self) -> str:
-        """Host and port of `api_base`, for messages; user names and keys in the URL are left out."""
-        parts = urlsplit(self.api_base)
+        """Host and port of what is asked, for messages; user names and keys in the URL are left out."""
+        parts = urlsplit(f"//{self.host}" if self.host else self.api_base)
         host = parts.hostname or ""
         host = f"[{host}]" if ":" in host else host
         return f"{host}:{parts.port}" if parts.port else host

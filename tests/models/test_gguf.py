@@ -19,10 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spear.agent.messages import FailureKind, Message, ModelFailure, ModelRequest, Role
+from spear.agent.messages import FailureKind, Message, ModelFailure, ModelRequest, Role, ToolSchema
 from spear.models.backend import BackendSettings
 from spear.models.gguf import GgufServer, trained_window
 from spear.models.selection import open_backend
+from spear.models.toolless import ToolSupport
 
 HELLO = ModelRequest((Message(Role.USER, "Say hello."),), max_tokens=16)
 SETTINGS = BackendSettings("http://127.0.0.1:8080/v1")
@@ -123,6 +124,18 @@ if MODEL := os.environ.get("SPEAR_TEST_GGUF"):
                 break
         else:
             raise AssertionError("it still serves")
+
+    def test_135m_plumbing_only_a_schema_holds_it_to_a_call_or_an_answer() -> None:
+        server = GgufServer(Path(str(MODEL)), 2048, os.environ)
+        parameters = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+        tools = (ToolSchema("read_file", "Read a file.", parameters),)
+        asked = ModelRequest((Message(Role.USER, "Call read_file with the path a.py."),), tools, max_tokens=200)
+        settings = BackendSettings(SETTINGS.api_base, api_key=server.key)
+        backend = open_backend(settings, companion=server, recall=lambda _: ToolSupport.IGNORED)
+        turn = backend.complete(asked)
+        assert turn.text or [call.name for call in turn.tool_calls] == ["read_file"]
+        assert "{" not in turn.text  # an answer was taken out of the object that the schema asked for
+        backend.close()
 
     def test_135m_plumbing_only_a_damaged_file_is_told(tmp_path: Path) -> None:
         damaged = tmp_path / "damaged.gguf"

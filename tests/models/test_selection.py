@@ -35,6 +35,7 @@ def test_settings_choose_the_backend(tmp_path: Path) -> None:
 def test_the_endpoint_is_named_by_host_and_port_alone() -> None:
     assert BackendSettings("http://user:secret@127.0.0.1:8080/v1?key=secret").endpoint == "127.0.0.1:8080"
     assert BackendSettings("https://[::1]:9/v1").endpoint == "[::1]:9"
+    assert BackendSettings("https://127.0.0.1:4444/v1", host="far.example:9").endpoint == "far.example:9"
     assert BackendSettings("https://api.example.com/v1").endpoint == "api.example.com"
 
 
