@@ -9,9 +9,8 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
@@ -19,6 +18,7 @@ from spear.agent.outcome import Budget
 from spear.cli.backend import SessionBackend, environment_key
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
+from spear.cli.invocation import Invocation
 from spear.cli.late_host import LateHost
 from spear.cli.neighbours import Neighbours
 from spear.cli.searching import Searching
@@ -43,8 +43,6 @@ from spear.state.sessions import Session, SessionStore
 from spear.workspace.roots import Roots
 
 if TYPE_CHECKING:
-    import argparse
-
     from spear.cli.repl.ports import CommandHandler
     from spear.context.context_selection import Selection
     from spear.host.consent import Approvals
@@ -52,27 +50,6 @@ if TYPE_CHECKING:
     from spear.host.session import HostSession
     from spear.workspace.checkpoints import CheckpointInfo, UndoReport
     from spear.workspace.undo_plan import UndoPlan
-
-
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """What of the command line and the machine a session starts from. A `model` that is given outlives the session."""
-
-    loaded: Loaded
-    environ: Mapping[str, str]
-    cwd: Path
-    record: Path | None = None
-    replay: Path | None = None
-    resume: Session | None = None
-    model: SessionBackend | None = None
-
-    @classmethod
-    def of(
-        cls, parsed: argparse.Namespace, loaded: Loaded, environ: Mapping[str, str], cwd: Path, resume: Session | None
-    ) -> Invocation:
-        """What a command line asks for; its recordings lie where it was given."""
-        record, replay = (cwd / given if given else None for given in (parsed.record, parsed.replay))
-        return cls(loaded, environ, cwd, record, replay, resume)
 
 
 class Application:

@@ -12,10 +12,11 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from spear.cli.application import Application, Invocation
+from spear.cli.application import Application
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
 from spear.cli.display.tool_lines import CallLines
+from spear.cli.invocation import Invocation
 from spear.cli.one_shot import exit_status
 from spear.cli.settings import load
 from spear.cli.signals import Stopping

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spear.agent.messages import FailureKind
-from spear.cli.application import Application, Invocation
+from spear.cli.application import Application
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
 from spear.cli.display.tool_lines import CallLines
+from spear.cli.invocation import Invocation
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.cli.signals import Stopping

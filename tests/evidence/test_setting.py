@@ -14,7 +14,7 @@ ROOT = "/src/ring"
 FACTS = ProjectFacts(
     root=ROOT,
     aliases=("/workspace",),
-    usual_path=frozenset({"/usr/bin", "/root/.cargo/bin"}),
+    usual_path=frozenset({"/usr/bin", "/opt/rust/bin"}),
     exists=lambda path: path in ("env.sh", "made.sh", "py3/pyvenv.cfg", "tests/run.sh"),
     made_here=lambda path: path in ("made.sh", "py3/bin/activate"),
     at_home=lambda path: path == "bin/make",
@@ -49,7 +49,7 @@ STANDS_IN = [
     "make test PYTEST=true",
 ]
 IS_ITSELF = [
-    "PATH=/root/.cargo/bin:$PATH cargo test",
+    "PATH=/opt/rust/bin:$PATH cargo test",
     "PATH=/opt/tools/bin:$PATH make test",
     "PATH=node_modules/.bin:$PATH jest",
     'export PATH="$PWD/.venv/bin:$PATH"; pytest',
@@ -166,7 +166,7 @@ def test_what_an_earlier_command_exported_counts_like_the_scripts_own_words(pars
 
 
 def test_a_virtual_environment_activated_earlier_takes_nothing_from_a_pass(parser):
-    environment = {"PATH": "/src/ring/.venv/bin:/root/.cargo/bin:/usr/bin", "VIRTUAL_ENV": "/src/ring/.venv"}
+    environment = {"PATH": "/src/ring/.venv/bin:/opt/rust/bin:/usr/bin", "VIRTUAL_ENV": "/src/ring/.venv"}
     assert {status for status, _ in judged(parser, "pytest", environment=environment)} == {CheckStatus.PASSED}
 
 

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from spear.cli.application import Invocation
 from spear.cli.commands.table import handlers_of
 from spear.cli.defects import report
+from spear.cli.invocation import Invocation
 from spear.cli.repl.driver import Driver
 from spear.cli.repl.history import InputHistory
 from spear.cli.repl.opening import Opened

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from spear.agent.messages import Message
-from spear.cli.application import Application, Invocation
+from spear.cli.application import Application
 from spear.cli.backend import SessionBackend, endpoint_label
+from spear.cli.invocation import Invocation
 from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
