@@ -28,7 +28,7 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
         ("workspace", f"{app.roots.primary} ({roots})"),
         ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}; Shift+Tab)"),
         ("model", f"{app.model_label} at {app.backend_label}"),
-        ("context", f"{_thousands(app.context_window)} tokens"),
+        ("context", _thousands(app.context_window)),
         ("standard", app.standard_label or "none bound"),
         ("sandbox", app.limits_label or "being tried: /status says"),
         ("session", f"{app.session} · /help lists commands, Ctrl+J: new line"),
