@@ -46,7 +46,7 @@ def glob_regex(glob: str) -> str:
         if character == "[" and (end := _class_end(glob, index)):
             body = glob[index + 1 : end]
             negated = body[:1] in ("!", "^")
-            inner = re.sub(r"([\\\[&~|])", r"\\\1", body[negated:])
+            inner = re.sub(r"([\\\[&~|]|^-|(?<=(?s:.)-)-)", r"\\\1", body[negated:])  # "--" is reserved
             result.append(f"(?!/)[{'^' if negated else ''}{inner}]")
             index = end + 1
             continue

@@ -8,7 +8,7 @@ import re
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from spear.agent.host import Outcome
@@ -314,6 +314,15 @@ def test_rules_above_the_top_of_a_repository_do_not_count(tmp_path, engine):
     assert list(engine.files(spot, False, Deadline(20))) == ["a.txt"]
 
 
+@pytest.mark.parametrize(
+    ("glob", "among", "not_among"), [("[+--]", "+,-", "*."), ("[--0]", "-./0", ",1"), ("[!--0]", ",1", "-.0")]
+)
+def test_a_hyphen_may_end_or_begin_a_range(glob, among, not_among):
+    assert all(selector(glob).match(one) for one in among if one != "/")
+    assert not any(selector(glob).match(one) for one in not_among)
+
+
+@example("[?--]", "")
 @given(st.text(st.sampled_from("ab*?[]{},!/\\.-"), max_size=12), st.text(st.sampled_from("ab/."), max_size=8))
 def test_any_glob_gives_a_pattern_or_a_regular_expression_error(glob, path):
     with contextlib.suppress(re.error):
