@@ -28,13 +28,11 @@ def bare_words(runner: CommandRunner, request: RunRequest, empty: Path) -> list[
     """The arguments of our plan, for a bwrap started from here: the tree itself as the root's source."""
     words = arguments(runner.plan(request))
     tree = str(request.roots[0].path)
-    at = words.index("--file")
-    words[at : at + 3] = ["--dir", "/run/spear/none"]
-    stage, report = f"{STAGE}/0", f"{STAGE}/report"
+    stage, exchanged = f"{STAGE}/0", {f"{STAGE}/script", f"{STAGE}/report"}
     caches = [at for at, word in enumerate(words) if word.startswith(f"{STAGE}/c")]
     for at in caches:
         words[at] = tree
-    words = [str(empty) if word == report else word for word in words]
+    words = [str(empty) if word in exchanged else word for word in words]
     return [tree + word.removeprefix(stage) if word.startswith(stage) else word for word in words]
 
 

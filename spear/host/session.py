@@ -68,7 +68,6 @@ class HostSession:
     shell: ShellState
     project: Project | None = None
     next_seq: int = 1
-    next_capture: int = 1
 
     def close(self) -> None:
         """End what lasts for the session: processes, private directories, descriptors."""

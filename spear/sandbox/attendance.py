@@ -8,24 +8,26 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from spear.sandbox.launcher import Launcher
 from spear.sandbox.output import CHUNK, Drain
 from spear.sandbox.request import Ending
+from spear.sandbox.standby import Waiting
 
 POLL_MS = 40
 DRAIN_GRACE_S = 0.1
 
 
 def attend(
-    launcher: Launcher, output: int, drain: Drain, timeout_s: float, cancelled: Callable[[], bool] | None
+    sandbox: Waiting, drain: Drain, timeout_s: float, cancelled: Callable[[], bool] | None
 ) -> tuple[Ending, dict[str, Any]]:
-    """Read `output` until the supervisor says that every process is gone; kill them at the limit or when cancelled.
+    """Read a released command's output until the supervisor says that every process is gone; kill them at the limit or
+    when cancelled.
 
     The end of the command counts, not the end of its output: a background child may hold that open. EXITED here only
     means that nobody killed it. Raises SupervisorLost.
     """
     deadline = time.monotonic() + timeout_s
     ending = Ending.EXITED
+    launcher, output = sandbox.launcher, sandbox.output
     os.set_blocking(output, False)
     poll = select.poll()
     poll.register(output, select.POLLIN)
@@ -39,8 +41,7 @@ def attend(
             }
             if output in ready and not _take(output, drain):
                 poll.unregister(output)
-            if launcher.fileno() in ready:
-                reply = launcher.reply()
+            if launcher.fileno() in ready and (answer := launcher.heard(sandbox.serial)) is not None:
                 break
             if ending is Ending.EXITED:
                 ending = _due(deadline, cancelled)
@@ -48,12 +49,12 @@ def attend(
                     launcher.kill()
     except KeyboardInterrupt:
         launcher.kill()
-        launcher.reply()
+        launcher.reply(sandbox.serial)
         raise
     limit = time.monotonic() + DRAIN_GRACE_S
     while time.monotonic() < limit and _take(output, drain, when_empty=False):
         pass
-    return ending, reply
+    return ending, answer
 
 
 def _due(deadline: float, cancelled: Callable[[], bool] | None) -> Ending:

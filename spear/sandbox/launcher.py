@@ -53,7 +53,7 @@ class Start:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a supervisor is started with. `work` is an empty directory on the file system of every upper layer;
-    `report` the file the shell reports into where the supervisor has no namespace to keep one in memory. `identity` is
+    `exchange` is where script and report lie when the supervisor has no namespace to keep them in memory. `identity` is
     the user commands run as when that is not the supervisor's own; `blame_commands` is set where memory is bounded.
     `caches` are (lower, upper, work) of overlays that last as long as the supervisor.
     """
@@ -62,7 +62,7 @@ class Settings:
     filters: Mapping[str, bytes]
     open_files: int
     work: Path
-    report: Path
+    exchange: Path
     identity: tuple[int, int] | None = None
     blame_commands: bool = False
     caches: tuple[tuple[str, str, str], ...] = ()
@@ -72,7 +72,7 @@ class Settings:
         return json.dumps({
             "bwrap": self.bwrap, "open_files": self.open_files,
             "filters": {name: text.hex() for name, text in self.filters.items()},
-            "work": str(self.work), "report": str(self.report),
+            "work": str(self.work), "exchange": str(self.exchange),
             "identity": self.identity, "blame_commands": self.blame_commands,
             "caches": self.caches,
         })  # fmt: skip
@@ -80,13 +80,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a supervisor says of itself: whether it can mount overlays, or why not; where the shell reports."""
+    """What a supervisor says of itself: whether it can mount overlays, or why not; the directory in which bwrap finds
+    `script` and `report`, and descriptors of both.
+    """
 
     overlay: bool
     reason: str
-    report: str
+    exchange: str
     caches: tuple[str, ...]
-    report_descriptor: int
+    script: int
+    report: int
 
 
 class Launcher:
@@ -105,19 +108,22 @@ class Launcher:
             )  # fmt: skip
         self._channel = ours
         self._hello: Hello | None = None
+        self._serial = 0
 
     def ready(self) -> Hello:
         """Wait until it is there. Raises SupervisorLost."""
         if self._hello is None:
             self._channel.settimeout(HELLO_TIMEOUT_S)
             try:
-                message, descriptors, _, _ = socket.recv_fds(self._channel, REPLY_BYTES, 1)
+                message, descriptors, _, _ = socket.recv_fds(self._channel, REPLY_BYTES, 2)
             except OSError as error:
                 raise SupervisorLost(str(error)) from error
             if not message:
                 raise SupervisorLost(f"status {self._process.wait()}")
-            os.set_inheritable(descriptors[0], False)
-            self._hello = Hello(**json.loads(message), report_descriptor=descriptors[0])
+            for descriptor in descriptors:
+                os.set_inheritable(descriptor, False)
+            script, report = descriptors
+            self._hello = Hello(**json.loads(message), script=script, report=report)
             self._channel.settimeout(None)
         return self._hello
 
@@ -127,12 +133,15 @@ class Launcher:
         return self._process.pid
 
     def fileno(self) -> int:
-        """Readable when `reply` will not block."""
+        """Readable when `heard` will not block."""
         return self._channel.fileno()
 
-    def launch(self, start: Start, descriptors: Sequence[int]) -> None:
-        """Start a command; `descriptors` are output, bwrap's arguments and script. Raises SupervisorLost."""
-        self._send(
+    def launch(self, start: Start, descriptors: Sequence[int]) -> int:
+        """Start a command; `descriptors` are output, bwrap's arguments and release. Its number, for `heard`.
+
+        Raises SupervisorLost.
+        """
+        return self._send(
             {
                 "overlays": [{"lower": str(layer.lower), "upper": str(layer.upper)} for layer in start.overlays],
                 "walk": start.walk,
@@ -146,55 +155,76 @@ class Launcher:
 
     def make_network(self) -> Namespace:
         """The session's namespace for a user-mode stack; the caller closes its descriptors. Raises SupervisorLost."""
-        network, user = self._ask({"network": "full"})
+        _, descriptors = self._ask({"network": "full"})
+        network, user = descriptors
         return Namespace(network, user)
 
     def network_is_up(self) -> bool:
         """Whether the stack has configured it; from then on link-local addresses are unreachable there."""
-        self._send({"network": "up"}, [])
-        return bool(self.reply().get("up"))
+        answer, _ = self._ask({"network": "up"})
+        return bool(answer.get("up"))
 
     def listen(self, port: int) -> int:
         """A listening socket on 127.0.0.1:`port` of the namespace of commands with a list of hosts."""
-        return self._ask({"network": "listed", "port": port})[0]
-
-    def _ask(self, request: dict[str, Any]) -> list[int]:
-        self._send(request, [])
-        message, descriptors, _, _ = socket.recv_fds(self._channel, REPLY_BYTES, 2)
-        answer = json.loads(message) if message else {"error": "no answer"}
-        if "error" in answer:
-            raise SupervisorLost(str(answer["error"]))
-        for descriptor in descriptors:
-            os.set_inheritable(descriptor, False)
-        return descriptors
-
-    def _send(self, request: dict[str, Any], descriptors: Sequence[int]) -> None:
-        try:
-            socket.send_fds(self._channel, [json.dumps(request).encode()], list(descriptors))
-        except OSError as error:
-            raise SupervisorLost(str(error)) from error
+        _, descriptors = self._ask({"network": "listed", "port": port})
+        return descriptors[0]
 
     def kill(self) -> None:
-        """Kill the running command and everything it started; the reply still comes."""
+        """Kill the running command and everything it started; its answer still comes. What is launched meanwhile starts
+        when it is gone.
+        """
         with contextlib.suppress(OSError):
             self._channel.send(b'{"kill": true}')
 
-    def reply(self) -> dict[str, Any]:
-        """The next message. Raises SupervisorLost."""
+    def heard(self, serial: int) -> dict[str, Any] | None:
+        """The next message; None when it speaks of an earlier command than `serial`. Raises SupervisorLost."""
+        answer, descriptors = self._receive()
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return answer if answer["serial"] == serial else None
+
+    def reply(self, serial: int) -> dict[str, Any]:
+        """Wait for the answer to `serial`. Raises SupervisorLost."""
+        while (answer := self.heard(serial)) is None:
+            pass
+        return answer
+
+    def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
+        self.kill()  # the supervisor listens to nothing else while a sandbox stands by
+        serial = self._send(request, [])
+        answer, descriptors = self._receive()
+        while answer["serial"] != serial:
+            answer, descriptors = self._receive()
+        if "error" in answer:
+            raise SupervisorLost(str(answer["error"]))
+        return answer, descriptors
+
+    def _receive(self) -> tuple[dict[str, Any], list[int]]:
         try:
-            message = self._channel.recv(REPLY_BYTES)
-        except ConnectionError as error:
+            message, descriptors, _, _ = socket.recv_fds(self._channel, REPLY_BYTES, 2)
+        except OSError as error:
             raise SupervisorLost(str(error)) from error
         if not message:
             raise SupervisorLost(f"status {self._process.poll()}")
-        answer: dict[str, Any] = json.loads(message)
-        return answer
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        return json.loads(message), descriptors
+
+    def _send(self, request: dict[str, Any], descriptors: Sequence[int]) -> int:
+        self._serial += 1
+        message = json.dumps({**request, "serial": self._serial}).encode()
+        try:
+            socket.send_fds(self._channel, [message], list(descriptors))
+        except OSError as error:
+            raise SupervisorLost(str(error)) from error
+        return self._serial
 
     def close(self) -> None:
         """End it, and the command it may be running."""
         self._channel.close()
         if self._hello is not None:
-            os.close(self._hello.report_descriptor)
+            os.close(self._hello.script)
+            os.close(self._hello.report)
             self._hello = None
         try:
             self._process.wait(STOP_TIMEOUT_S)

@@ -44,7 +44,7 @@ def enter_namespaces(uid: int, gid: int) -> None:
     if uid == 0:
         # Every mount that is not copied makes each bwrap faster: it reads the whole table for every bind.
         libc.umount2(b"/sys/fs/cgroup", MNT_DETACH)
-    mount("tmpfs", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m")
+    mount("tmpfs", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=64m")
 
 
 def namespaces_work(uid: int, gid: int) -> str:

@@ -65,7 +65,7 @@ class Drain:
     def _store(self, path: Path, data: bytes) -> None:
         try:
             if self._file < 0:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
                 self._file = os.open(path, flags, 0o600)
             view = memoryview(data)
             while view:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from spear.sandbox.closure import Protection
 from spear.sandbox.sealed import HOME, USER
-from spear.sandbox.supervisor import SCRIPT_FD, SECCOMP_FD
+from spear.sandbox.supervisor import SECCOMP_FD
 from spear.sandbox.wrapper import REPORT, SCRIPT
 
 VAR_TMP_BYTES = 256 * 1024 * 1024
@@ -66,6 +66,7 @@ class Plan:
     etc: str
     tmp: str
     home: str
+    script: str
     report: str
     nothing: str
     shown: tuple[Show, ...]
@@ -144,7 +145,7 @@ def _private(plan: Plan) -> list[str]:
         "--ro-bind", plan.etc, "/etc", "--proc", "/proc", "--dev", "/dev",
         "--bind", plan.tmp, TEMPORARY, "--bind", plan.home, HOME,
         "--size", str(VAR_TMP_BYTES), "--perms", "1777", "--tmpfs", "/var/tmp",  # noqa: S108 - private
-        "--dir", "/run/spear", "--perms", "0444", "--file", str(SCRIPT_FD), SCRIPT, "--bind", plan.report, REPORT,
+        "--dir", "/run/spear", "--ro-bind", plan.script, SCRIPT, "--bind", plan.report, REPORT,
     ]  # fmt: skip
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from spear.sandbox import diagnosis
 from spear.sandbox.attendance import attend
 from spear.sandbox.closure import clear_mountpoint, scrub
-from spear.sandbox.launcher import Hello, Launcher, Start, SupervisorLost
+from spear.sandbox.launcher import Hello, Start, SupervisorLost
 from spear.sandbox.output import Drain
-from spear.sandbox.placement import Placement, place
-from spear.sandbox.plan import Plan, arguments, base_environment, command, encode
+from spear.sandbox.placement import Placement, make_upper, place
+from spear.sandbox.plan import Plan, base_environment, command
 from spear.sandbox.request import Ending, Limits, Network, RunOutcome, RunRequest
 from spear.sandbox.sealed import HOME, sweep
 from spear.sandbox.session import Configuration, Granted, Session
-from spear.sandbox.wrapper import NOT_CARRIED, REPORT_LIMIT, SCRIPT, Report, parse_report, wrap
+from spear.sandbox.standby import Launch, Standby, identities
+from spear.sandbox.supervisor import RELEASE_FD
+from spear.sandbox.wrapper import NOT_CARRIED, REPORT_LIMIT, SCRIPT, Report, parse_report, release, variables, wrap
 
 TEMPORARY = Path("/tmp")  # noqa: S108 - the sandbox's private one
 # The shell names its script in its own messages; the operator never wrote that path.
@@ -55,6 +58,8 @@ class CommandRunner:
                 session_dir, path, home, owner, tuple(toolchains), dict(host_environment or {}), limits, bwrap
             )
         )
+        self._standby = Standby()
+        self._latest: _Latest | None = None
         self._lock = threading.RLock()
 
     def start(self) -> None:
@@ -66,6 +71,7 @@ class CommandRunner:
     def close(self) -> None:
         """Kill what runs, stop the supervisor, remove the session's private directories."""
         with self._lock:
+            self.rest()
             self._session.close()
 
     @staticmethod
@@ -108,10 +114,36 @@ class CommandRunner:
             try:
                 return replace(self._run(request), started_ns=started_ns)
             except SupervisorLost as error:
+                self.rest()
                 self._session.stop()
                 return _not_started(f"the sandbox's supervisor ended: {error}", started_ns)
             except (OSError, ValueError) as error:
                 return _not_started(f"the sandbox could not be prepared: {error}", started_ns)
+
+    def prepare(self, request: RunRequest) -> None:
+        """Make the sandbox of a command like the last one that `request` may turn out to be; its script is not looked
+        at. Returns before it is there, costs little, and fails without a word: the command then gets another.
+        """
+        with self._lock:
+            latest = self._latest
+            if latest is None or not latest.serves(request) or self._session.launcher is None:
+                return
+            launch = latest.launch
+            plan = launch.plan
+            if str(request.cwd) != plan.cwd or request.environment != latest.request.environment:
+                environment = self._environment(request, latest.granted)
+                plan = replace(plan, cwd=str(request.cwd), environment=environment)
+            with contextlib.suppress(OSError):
+                for overlay in latest.placement.overlays:
+                    make_upper(overlay.lower, overlay.upper)
+                launch = replace(launch, plan=plan, mounted=identities(latest.placement))
+                self._standby.prepare(self._session.launcher, launch)
+
+    def rest(self) -> None:
+        """Let go of what `prepare` made: no command is expected, or the layers are about to be removed."""
+        with self._lock:
+            self._standby.discard()
+            self._latest = None
 
     def plan(self, request: RunRequest) -> Plan:
         """The sandbox `request` would get, for showing and measuring; nothing runs. Raises OSError, SupervisorLost."""
@@ -129,13 +161,18 @@ class CommandRunner:
         granted = session.grant(request.network, request.allowed_hosts, launcher)
         placement = self._place(request, hello)
         plan = self._plan(request, hello, granted, placement)
+        launch = Launch(plan, self._start(plan, placement, granted), identities(placement))
+        self._latest = _Latest(request, granted, placement, launch)
         drain = Drain(request.capture)
         killed_before = session.group.out_of_memory()
-        os.ftruncate(hello.report_descriptor, 0)
+        shell = session.shell[0]
+        sandbox = self._standby.take(launcher, launch)
         begun = time.monotonic()
         try:
-            ending, reply = self._launch(launcher, request, plan, placement, granted, drain)
+            sandbox.release(wrap(request.script, shell), release(request.script))
+            ending, reply = attend(sandbox, drain, request.timeout_s, request.cancelled)
         finally:
+            sandbox.close()
             drain.close()
         duration = time.monotonic() - begun
         notes = [granted.note, drain.capture_failed]
@@ -143,10 +180,10 @@ class CommandRunner:
             notes += [f"{name} is closed to commands: what was put there is dropped" for name in scrub(upper, watched)]
         if any(root.writes for root in request.roots) and not hello.overlay:
             notes.append(f"the workspace is read-only for commands: no overlay here ({hello.reason})")
-        if session.shell[0] == "sh":
+        if shell == "sh":
             notes.append("bash is not installed: the command ran under sh")
-        report = parse_report(os.pread(hello.report_descriptor, REPORT_LIMIT, 0))
-        outcome = _outcome(request, ending, reply, report, drain, session.shell[0])
+        report = parse_report(os.pread(hello.report, REPORT_LIMIT, 0))
+        outcome = _outcome(request, ending, reply, report, drain, shell)
         suspicious = outcome.exit_code not in (0, None) or outcome.ending is not Ending.EXITED
         killed = session.group.out_of_memory() - killed_before if suspicious else 0
         notes += diagnosis.notes(outcome.output, outcome.ending, outcome.exit_code, granted.network, killed)
@@ -158,49 +195,50 @@ class CommandRunner:
         session = self._session
         directories = session.directories
         shown = session.shown(hello)
-        for destination in (*(Path(show.destination) for show in shown), *(root.path for root in request.roots)):
-            for base, inside in ((directories.tmp, TEMPORARY), (directories.home, Path(HOME))):
-                if destination.is_relative_to(inside) and destination != inside:
-                    clear_mountpoint(base, str(destination.relative_to(inside)))
-        variables = {**session.tools.variables, **granted.variables}
-        environment = {
-            **base_environment(session.tools.path, variables, session.configuration.environment, session.shell[1]),
-            **{name: value for name, value in request.environment.items() if name not in NOT_CARRIED},
-        }
+        for destination in (*(show.destination for show in shown), *(str(root.path) for root in request.roots)):
+            for base, inside in ((directories.tmp, str(TEMPORARY)), (directories.home, HOME)):
+                if destination.startswith(f"{inside}/"):
+                    clear_mountpoint(base, destination[len(inside) + 1 :])
         return Plan(
             machine=session.machine, etc=session.reach(str(granted.etc)), tmp=session.reach(str(directories.tmp)),
-            home=session.reach(str(directories.home)), report=hello.report,
-            nothing=session.reach(str(directories.nothing)), shown=shown, roots=placement.roots,
-            environment=environment, cwd=str(request.cwd), shell=_shell_words(session.shell),
-            joined_network=bool(granted.namespace),
+            home=session.reach(str(directories.home)), script=f"{hello.exchange}/script",
+            report=f"{hello.exchange}/report", nothing=session.reach(str(directories.nothing)), shown=shown,
+            roots=placement.roots, environment=self._environment(request, granted), cwd=str(request.cwd),
+            shell=_shell_words(session.shell), joined_network=bool(granted.namespace),
         )  # fmt: skip
 
-    def _launch(
-        self,
-        launcher: Launcher,
-        request: RunRequest,
-        plan: Plan,
-        placement: Placement,
-        granted: Granted,
-        drain: Drain,
-    ) -> tuple[Ending, dict[str, Any]]:
-        read, write = os.pipe2(os.O_CLOEXEC)
-        opened = [write]
-        try:
-            opened.append(_memory_file("arguments", encode(arguments(plan))))
-            opened.append(_memory_file("script", wrap(request.script, self._session.shell[0])))
-            start = Start(
-                placement.overlays, placement.walk, tuple(command(plan)), granted.namespace, self._session.stage,
-                # A socket of the host in a tree that is bound could be connected to; through an overlay it cannot.
-                "sockets" if len(placement.overlays) == len(placement.roots) else "strict",
-            )  # fmt: skip
-            launcher.launch(start, opened)
-            while opened:
-                os.close(opened.pop())
-            return attend(launcher, read, drain, request.timeout_s, request.cancelled)
-        finally:
-            for descriptor in (read, *opened):
-                os.close(descriptor)
+    def _environment(self, request: RunRequest, granted: Granted) -> dict[str, str]:
+        session = self._session
+        tools = {**session.tools.variables, **granted.variables}
+        return {
+            **base_environment(session.tools.path, tools, session.configuration.environment, session.shell[1]),
+            **{name: value for name, value in request.environment.items() if name not in NOT_CARRIED},
+            **variables(session.shell[0]),
+        }
+
+    def _start(self, plan: Plan, placement: Placement, granted: Granted) -> Start:
+        return Start(
+            placement.overlays, placement.walk, tuple(command(plan)), granted.namespace, self._session.stage,
+            # A socket of the host in a tree that is bound could be connected to; through an overlay it cannot.
+            "sockets" if len(placement.overlays) == len(placement.roots) else "strict",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Latest:
+    """The last command that ran, and what its sandbox was made from."""
+
+    request: RunRequest
+    granted: Granted
+    placement: Placement
+    launch: Launch
+
+    def serves(self, request: RunRequest) -> bool:
+        """Whether a sandbox for `request` differs from the last one in place and variables at most."""
+        last = self.request
+        return (request.roots, request.network, request.allowed_hosts, request.limits) == (
+            last.roots, last.network, last.allowed_hosts, last.limits,
+        )  # fmt: skip
 
 
 def _outcome(
@@ -233,16 +271,9 @@ def _limits(request: RunRequest, session: Session) -> Limits:
 
 
 def _shell_words(shell: tuple[str, str]) -> tuple[str, ...]:
-    return (shell[1], "--noprofile", "--norc") if shell[0] == "bash" else (shell[1],)
-
-
-def _memory_file(name: str, content: bytes) -> int:
-    descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
+    if shell[0] == "bash":
+        return (shell[1], "--noprofile", "--norc")
+    return (shell[1], "-c", f'read -r _ </dev/fd/{RELEASE_FD} && exec {shell[1]} "$0"')
 
 
 def _not_started(problem: str, started_ns: int) -> RunOutcome:

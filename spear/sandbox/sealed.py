@@ -40,7 +40,8 @@ NETWORK_TREES = ("ssl/certs", "pki/tls/certs", "pki/ca-trust/extracted", "ca-cer
 @dataclass(frozen=True, slots=True)
 class Directories:
     """Where the session's private trees lie on the host. `etc` is without, `etc_network` with the resolver and the
-    certificates; `report` is the file the shell reports into; `nothing` is a directory nobody may enter.
+    certificates; `exchanged` are the files of a script and of what its shell reports, where the supervisor cannot keep
+    them in memory; `nothing` is a directory nobody may enter.
     """
 
     root: Path
@@ -62,8 +63,8 @@ class Directories:
         return self.root / "etc-network"
 
     @property
-    def report(self) -> Path:
-        return self.root / "report"
+    def exchanged(self) -> tuple[Path, Path]:
+        return self.root / "script", self.root / "report"
 
     @property
     def nothing(self) -> Path:
@@ -90,8 +91,6 @@ def prepare(root: Path, uid: int, gid: int) -> Directories:
         path.mkdir(exist_ok=True)
         os.chown(path, uid, gid)
         path.chmod(mode)
-    with directories.report.open("wb"):
-        os.chown(directories.report, uid, gid)
     directories.work.mkdir(exist_ok=True)
     _make_etc(directories.etc, uid, gid)
     return directories
@@ -117,7 +116,8 @@ def remove(directories: Directories) -> None:
         _remove_tree(path)
     with contextlib.suppress(OSError):
         directories.nothing.rmdir()
-    directories.report.unlink(missing_ok=True)
+    for path in directories.exchanged:
+        path.unlink(missing_ok=True)
     directories.lock.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         directories.root.rmdir()

@@ -106,7 +106,7 @@ class Session:
         filters = {"strict": program(machine, unix_sockets=False), "sockets": program(machine, unix_sockets=True)}
         settings = Settings(
             self.bwrap, filters, self.limits.open_files, work,
-            self.directories.report, self.identity, self.group.mechanism is not Mechanism.RLIMIT_ONLY, tuple(caches),
+            self.directories.root, self.identity, self.group.mechanism is not Mechanism.RLIMIT_ONLY, tuple(caches),
         )  # fmt: skip
         launcher = Launcher(settings, self.group)
         try:

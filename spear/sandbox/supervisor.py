@@ -8,12 +8,14 @@ socket or the host process goes, the running command is killed and it exits; whe
 
     host → {"overlays": [{"lower", "upper"}…], "walk": [[slot, relative]…], "command": [word…],
             "network": "" | "full" | "listed", "stage": [[slot, path]…], "filter": name}
-           with the descriptors output, bwrap's arguments, script
-         ← {"code": wait status, "oom": n}  or  {"error": sentence}
+           with the descriptors output, bwrap's arguments, release
+         ← {"code": wait status}  or  {"error": sentence}
     host → {"kill": true}                     while a command runs
     host → {"network": "full"}                ← {"made": bool} with a namespace's descriptors: network, user
     host → {"network": "up"}                  ← {"up": bool}; once up, link-local addresses are unreachable in it
     host → {"network": "listed", "port": n}   ← {} with the socket that listens in a second one
+
+Every message of the host but a kill carries a "serial", and so does its answer.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from spear.sandbox.namespaces import STAGE, Networks, enter_namespaces, namespac
 from spear.sandbox.syscalls import MNT_DETACH, MS_BIND, MS_REC, PR_SET_CHILD_SUBREAPER, libc, mount, mount_overlay
 
 # Where bwrap finds what the host passed; far above anything it opens itself before reading them.
-ARGS_FD, SCRIPT_FD, SECCOMP_FD = 200, 201, 202
+ARGS_FD, SECCOMP_FD = 200, 202
+# Where the shell hears that its script is there.
+RELEASE_FD = 203
 OOM_BLAMED = 500
 
 
@@ -148,6 +152,7 @@ class Supervisor:
                 for descriptor in descriptors:
                     os.close(descriptor)
             # The host works on with the answer while the mounts are taken down.
+            reply["serial"] = request["serial"]
             socket.send_fds(self.channel, [json.dumps(reply).encode()], attached)
             for descriptor in attached:
                 os.close(descriptor)
@@ -207,9 +212,9 @@ class Supervisor:
 
     def spawn(self, descriptors: list[int], command: list[str], program: bytes) -> int:
         """Start bwrap with nothing of this process but the descriptors named, and an empty environment."""
-        out, args, script = descriptors
+        out, args, release = descriptors
         seccomp = os.memfd_create("seccomp")
-        passed = ((out, 1), (out, 2), (args, ARGS_FD), (script, SCRIPT_FD), (seccomp, SECCOMP_FD))
+        passed = ((out, 1), (out, 2), (args, ARGS_FD), (seccomp, SECCOMP_FD), (release, RELEASE_FD))
         words = ["bwrap", "--args", str(ARGS_FD), "--", *command]
         try:
             os.write(seccomp, program)
@@ -266,6 +271,8 @@ class Supervisor:
                     os.waitpid(pid, 0)
                     reap_all()
                     sys.exit(0)
+                # What follows a kill is not for this command.
+                poll.unregister(self.channel.fileno())
         finally:
             os.close(ended)
 
@@ -299,15 +306,16 @@ def main() -> None:
     reason = namespaces_work(uid, gid)
     if not reason:
         enter_namespaces(uid, gid)
-    report = str(settings["report"])
-    if not reason:
-        # In memory: ext4 starts writing back a file that is truncated and written again, once a command.
-        report = f"{STAGE}/report"
-    descriptor = os.open(report, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    if settings["identity"]:
-        os.fchown(descriptor, *settings["identity"])
+    # In memory: ext4 starts writing back a file that is truncated and written again, once a command.
+    exchange = str(settings["exchange"]) if reason else STAGE
+    descriptors: list[int] = []
+    for name in ("script", "report"):
+        descriptors.append(os.open(f"{exchange}/{name}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if settings["identity"]:
+            os.fchown(descriptors[-1], *settings["identity"])
     caches = mount_caches(settings["caches"]) if not reason else []
-    hello = {"overlay": not reason, "reason": reason, "report": report, "caches": caches}
-    socket.send_fds(channel, [json.dumps(hello).encode()], [descriptor])
-    os.close(descriptor)
+    hello = {"overlay": not reason, "reason": reason, "exchange": exchange, "caches": caches}
+    socket.send_fds(channel, [json.dumps(hello).encode()], descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
     Supervisor(channel, int(sys.argv[2]), settings).serve()

@@ -1,8 +1,12 @@
 """The shell around a script: what it reports about its end, and how that report is read (spec 2.5).
 
-The script runs as a file, not as `-c` text, so that `pkill -f` of something it names does not hit the shell itself. The
-only thing put before its first line sources BEGIN, which sets an EXIT trap: inside one, `$?` and PIPESTATUS are still
-those of the script's last pipeline, which no appended line and no `eval` could tell after `exit` or `set -e`.
+The script runs as a file, not as `-c` text, so that `pkill -f` of something it names does not hit the shell itself.
+Before it, the shell sources BEGIN, which sets an EXIT trap: inside one, `$?` and PIPESTATUS are still those of the
+script's last pipeline, which no appended line and no `eval` could tell after `exit` or `set -e`.
+
+bash sources BEGIN as its start-up file and waits there until the host releases it, one line on RELEASE_FD: by then the
+file of the script is written (docs/decisions/0006). A POSIX shell has no such file: it waits by itself, and BEGIN is
+the first word of its script.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+from spear.sandbox.supervisor import RELEASE_FD
 
 SCRIPT = "/run/spear/script"
 REPORT = "/run/spear/report"
@@ -22,8 +28,7 @@ NOT_CARRIED = frozenset({
     "_", "SHLVL", "PWD", "BASH_ENV", "ENV", "BASHOPTS", "SHELLOPTS", "BASH_XTRACEFD", "PROMPT_COMMAND", "PS4", "IFS",
 })  # fmt: skip
 
-BEGIN_BASH = r"""BASH_ARGV0=bash
-printf 'began\000' >/run/spear/report
+BEGIN_BASH = r"""unset BASH_ENV
 __spear_report() {
     local - IFS=$' \t\n' status=$1 left try entry line name
     set +xeufC
@@ -52,7 +57,11 @@ __spear_report() {
     builtin printf 'left %s\000' "${left[@]}" >>/run/spear/report
     return "$status"
 }
-if [[ ${1-} == traps ]]; then
+builtin read -r -u RELEASE_FD || exit 1
+exec RELEASE_FD<&-
+SECONDS=0
+builtin printf 'began\000' >/run/spear/report
+if [[ $REPLY == traps ]]; then
     # The script sets traps: one of its own for EXIT must not take the place of the report.
     trap() {
         builtin trap "$@" || return
@@ -66,7 +75,8 @@ if [[ ${1-} == traps ]]; then
     }
 fi
 builtin trap '{ __spear_report "$?" "${PIPESTATUS[@]}"; } 2>/dev/null' EXIT
-"""
+unset REPLY
+""".replace("RELEASE_FD", str(RELEASE_FD))
 
 BEGIN_SH = r"""printf 'began\000' >/run/spear/report
 __spear_report() {
@@ -112,11 +122,21 @@ class Report:
     left_running: tuple[str, ...] = ()
 
 
+def variables(shell: str) -> Mapping[str, str]:
+    """What the shell is started with besides the session's variables."""
+    return {"BASH_ENV": f"/etc/{BEGIN_DIRECTORY}/begin.bash"} if shell == "bash" else {}
+
+
 def wrap(script: str, shell: str) -> bytes:
     """The bytes of the file the shell runs: the script as given, behind one word on its first line."""
     body = script.encode("utf-8", errors="surrogateescape")
-    traps = b" traps" if shell == "bash" and b"trap" in body else b""
-    return b". /etc/%s/begin.%s%s;%s" % (BEGIN_DIRECTORY.encode(), shell.encode(), traps, body)
+    first = "BASH_ARGV0=bash" if shell == "bash" else f". /etc/{BEGIN_DIRECTORY}/begin.sh"
+    return b"%s;%s" % (first.encode(), body)
+
+
+def release(script: str) -> bytes:
+    """The line that lets a waiting bash go on: whether the script sets traps."""
+    return b"traps\n" if "trap" in script else b"\n"
 
 
 def parse_report(raw: bytes) -> Report:

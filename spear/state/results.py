@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spear.state.directory import safe_name
-from spear.state.files import make_private_directory, open_private, state_error, write_all
+from spear.state.files import make_private_directory, state_error
 
 _NAME_LENGTH = 60
 
@@ -52,43 +52,21 @@ class ResultStore:
     def __init__(self, directory: Path, session: str) -> None:
         self._root = directory
         self._session = safe_name(session)
+        self._given: set[str] = set()
 
-    def reserve(self, call_id: str) -> tuple[str, Path]:
-        """A reference and an empty private file for the output of a call. Ids repeat; files never do.
+    def reserve(self, call_id: str) -> Path:
+        """Where the output of a call goes; whoever writes the first byte makes the file. Ids repeat; files never do.
 
-        Raises StateError.
+        The directory is one process's own, so that what was not there and was not given out is free. Raises StateError.
         """
+        directory = self.prepare() if not self._given else self._root / self._session
         name = _file_name(call_id)
-        directory = self._root / self._session
         for attempt in range(1, 10_000):
             path = directory / (name if attempt == 1 else f"{name}-{attempt}")
-            try:
-                os.close(open_private(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            except FileExistsError:
-                continue
-            except OSError as error:
-                raise state_error("create", path, error) from error
-            return f"{self._session}/{path.name}", path
+            if path.name not in self._given and not os.path.lexists(path):
+                self._given.add(path.name)
+                return path
         raise state_error("create", directory / name, FileExistsError("too many results of one name"))
-
-    def keep(self, call_id: str, output: bytes) -> str:
-        """Store an output and return its reference. Raises StateError and leaves no partial file."""
-        ref, path = self.reserve(call_id)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                write_all(descriptor, output)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            path.unlink(missing_ok=True)
-            raise state_error("write", path, error) from error
-        return ref
-
-    def discard(self, ref: str) -> None:
-        """Remove an output that turned out not to be needed; already gone is fine."""
-        if (path := self._path(ref)) is not None:
-            path.unlink(missing_ok=True)
 
     def read(self, ref: str, offset: int = 0, limit: int = 50_000) -> Page | MissingResult:
         """One page of an output, `limit` bytes at most."""

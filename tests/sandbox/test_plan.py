@@ -9,7 +9,7 @@ from spear.sandbox.plan import Machine, PlacedRoot, Plan, Show, arguments, base_
 
 PLAN = Plan(
     machine=Machine({"bin": "usr/bin"}, ("lib64",), (1000, 1000)),
-    etc="/s/etc", tmp="/s/tmp", home="/s/home", report="/sys/report", nothing="/s/nothing",
+    etc="/s/etc", tmp="/s/tmp", home="/s/home", script="/sys/script", report="/sys/report", nothing="/s/nothing",
     shown=(Show("/real/tools", "/opt/tools"),),
     roots=(
         PlacedRoot("/opt/tools/ws", "/sys/0", True, "demo",

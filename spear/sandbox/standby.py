@@ -1,0 +1,152 @@
+"""A started sandbox whose shell waits for its script, and the one that stands by for the next command.
+
+Making a sandbox takes longer than most commands do. It needs nothing of the command but where and with what variables
+it runs, so that the next one is made while the model thinks. Whether it is still what the command should get is
+decided when the command comes, by comparing everything it was made from (docs/decisions/0006).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spear.sandbox.launcher import Launcher, Start, SupervisorLost
+from spear.sandbox.placement import Placement
+from spear.sandbox.plan import Plan, arguments, encode
+
+Identity = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """All that makes one sandbox what it is. `mounted` are device and inode of what is mounted by name: the roots,
+    their upper layers, and every path something is bound on or from inside a root.
+    """
+
+    plan: Plan
+    start: Start
+    mounted: tuple[Identity, ...]
+
+
+class Waiting:
+    """A sandbox on its way to a shell that waits, or there. `output` is the reading end of what it prints; `close`
+    releases the host's descriptors, and a shell that still waits then ends by itself.
+    """
+
+    def __init__(self, launcher: Launcher, launch: Launch) -> None:
+        """Start it. Raises OSError, ValueError (a NUL byte in a variable) and SupervisorLost."""
+        self.launcher = launcher
+        self.launch = launch
+        with contextlib.ExitStack() as opened:
+            self.output, write = os.pipe2(os.O_CLOEXEC)
+            opened.callback(os.close, write)
+            released, self._release = os.pipe2(os.O_CLOEXEC)
+            opened.callback(os.close, released)
+            try:
+                words = _memory_file("arguments", encode(arguments(launch.plan)))
+                opened.callback(os.close, words)
+                self.serial = launcher.launch(launch.start, (write, words, released))
+            except BaseException:
+                self.close()
+                raise
+
+    def release(self, script: bytes, line: bytes) -> None:
+        """Put the script where the shell reads it, and let it go on. Raises OSError."""
+        hello = self.launcher.ready()
+        os.ftruncate(hello.report, 0)
+        os.ftruncate(hello.script, 0)
+        view, at = memoryview(script), 0
+        while at < len(view):
+            at += os.pwrite(hello.script, view[at:], at)
+        # Nobody reads when bwrap failed: then its answer says so.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._release, line)
+        os.close(self._release)
+        self._release = -1
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended before it was released: what it was made from is gone. Raises SupervisorLost."""
+        poll = select.poll()
+        poll.register(self.launcher.fileno(), select.POLLIN)
+        while poll.poll(0):
+            if self.launcher.heard(self.serial) is not None:
+                return True
+        return False
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        for descriptor in (self.output, self._release):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.output = self._release = -1
+
+
+class Standby:
+    """The sandbox made for a command that has not come yet; at most one."""
+
+    def __init__(self) -> None:
+        self._waiting: Waiting | None = None
+
+    def prepare(self, launcher: Launcher, launch: Launch) -> None:
+        """Make one, in place of any other. A failure is left to the command it was for."""
+        self.discard()
+        with contextlib.suppress(OSError, ValueError, SupervisorLost):
+            self._waiting = Waiting(launcher, launch)
+
+    def take(self, launcher: Launcher, launch: Launch) -> Waiting:
+        """The sandbox for this command: the one that stands by if it is the same in everything, else a new one.
+
+        Raises OSError, ValueError and SupervisorLost.
+        """
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            if waiting.launcher is launcher and waiting.launch == launch and not waiting.ended:
+                return waiting
+            _give_up(waiting)
+        return Waiting(launcher, launch)
+
+    def discard(self) -> None:
+        """Let go of it, without waiting until it is gone; the supervisor starts nothing before that."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            _give_up(waiting)
+
+
+def identities(placement: Placement) -> tuple[Identity, ...]:
+    """What `Launch.mounted` compares; -1, -1 for a path that is gone."""
+    return tuple(_identity(path) for path in _mounted(placement))
+
+
+def _mounted(placement: Placement) -> Iterator[str]:
+    for overlay in placement.overlays:
+        yield str(overlay.lower)
+        yield str(overlay.upper)
+    for root in placement.roots:
+        for name in root.protection.destinations:
+            yield f"{root.path}/{name}"
+
+
+def _identity(path: str) -> Identity:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return -1, -1
+    return status.st_dev, status.st_ino
+
+
+def _give_up(waiting: Waiting) -> None:
+    waiting.launcher.kill()
+    waiting.close()
+
+
+def _memory_file(name: str, content: bytes) -> int:
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
