@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,9 @@ from spear.retrieval.words import MixedCase
 from spear.state.redaction import Redactor
 from spear.workspace.beneath import Beneath
 
-_ROWS_AT_ONCE = 2_000
+_INSERT_PASSAGE = (
+    "INSERT INTO passages (rowid, path, title, body, parts, first_line, last_line) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 
 Row = tuple[str, str, str, str, int, int]
 
@@ -135,10 +137,10 @@ def prepare(batch: Batch) -> _Prepared:
 
 def _rows(source: Source, cutter: Cutter, mixed: MixedCase) -> Iterator[Row]:
     in_path = mixed.of(source.path)
-    for passage in cutter.cut(source.path, source.text):
-        parts = mixed.of(f"{passage.title}\n{passage.text}")
+    for first, last, title, text in cutter.cut(source.path, source.text):
+        parts = mixed.of(f"{title}\n{text}")
         both = f"{in_path} {parts}" if in_path and parts else in_path or parts
-        yield source.path, passage.title, passage.text, both, passage.first_line, passage.last_line
+        yield source.path, title, text, both, first, last
 
 
 def _belongs(connection: sqlite3.Connection, root: Path, index: Path) -> None:
@@ -161,7 +163,8 @@ def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[st
     """Write one batch; the caller commits."""
     batch = prepared.batch
     next_id = int(meta(connection, "next"))
-    fresh: list[tuple[object, ...]] = []
+    files: list[tuple[object, ...]] = []
+    passages: list[tuple[object, ...]] = []
     for source, rows in zip(batch.changed, prepared.rows, strict=True):
         before = known.get(source.path)
         if before is None:
@@ -169,14 +172,12 @@ def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[st
         else:
             _remove(connection, before)
             counts.changed += 1
-        fresh += [(number, *row) for number, row in enumerate(rows, next_id)]
-        connection.execute(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)",
-            (source.path, source.sha256, source.stamp, next_id, len(rows)),
-        )
+        passages += [(number, *row) for number, row in enumerate(rows, next_id)]
+        files.append((source.path, source.sha256, source.stamp, next_id, len(rows)))
         next_id += len(rows)
         counts.kept.add(source.path)
-    _insert(connection, fresh)
+    connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", files)
+    connection.executemany(_INSERT_PASSAGE, passages)
     set_meta(connection, "next", next_id)
     connection.executemany(
         "UPDATE files SET stamp = ? WHERE path = ?", ((stamp, path) for path, stamp in batch.touched)
@@ -185,15 +186,6 @@ def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[st
     counts.skipped += batch.skipped
     counts.without_grammar.update(prepared.without_grammar)
     counts.done += batch.seen
-
-
-def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
-    """Many rows a statement: SQLite lets go of the interpreter while it runs one."""
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        part = rows[start : start + _ROWS_AT_ONCE]
-        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(part))
-        sql = f"INSERT INTO passages (rowid, path, title, body, parts, first_line, last_line) VALUES {places}"  # noqa: S608 - only places
-        connection.execute(sql, [value for row in part for value in row])
 
 
 def _remove(connection: sqlite3.Connection, known: Known) -> None:

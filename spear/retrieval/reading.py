@@ -24,6 +24,7 @@ FILE_BYTES = 2 << 20
 _BATCH_CHARACTERS = 1 << 20
 _BATCH_FILES = 1_000
 _TOO_FRESH_NS = 2_000_000_000
+_LEAST_READ = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def _look(beneath: Beneath, path: str, known: Known | None, redactor: Redactor |
         stamp = _stamp(status)
         if known is not None and stamp and known.stamp == stamp:
             return ("",)
-        data = _read(descriptor)
+        data = _read(descriptor, status.st_size)
     except OSError:
         return "unreadable"
     finally:
@@ -133,10 +134,12 @@ def _stamp(status: os.stat_result) -> str:
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
 
 
-def _read(descriptor: int) -> bytes:
+def _read(descriptor: int, size: int) -> bytes:
+    """All of a file that had `size` bytes a moment ago, and at most FILE_BYTES of what it has become."""
     parts = []
     left = FILE_BYTES
-    while left > 0 and (part := os.read(descriptor, min(left, 1 << 20))):
+    step = max(size, _LEAST_READ) + 1
+    while left > 0 and (part := os.read(descriptor, min(left, step))):
         parts.append(part)
         left -= len(part)
     return b"".join(parts)

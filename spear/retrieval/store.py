@@ -16,6 +16,7 @@ SCHEMA = 1
 """Version of what follows. An older index is rebuilt by the next indexing, a newer one is refused."""
 
 _BUSY_MS = 5_000
+_PAGE_BYTES = 16_384
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (
@@ -26,7 +27,7 @@ CREATE VIRTUAL TABLE passages USING fts5 (
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
 CREATE TABLE vectors (passage INTEGER PRIMARY KEY, vector BLOB NOT NULL);
-INSERT INTO passages (passages, rank) VALUES ('rank', 'bm25(2.0, 4.0, 1.0, 0.7)');
+INSERT INTO passages (passages, rank) VALUES ('rank', 'bm25(2.0, 4.0, 1.0, 0.7)'), ('automerge', 16);
 INSERT INTO meta VALUES ('next', 1), ('complete', 0), ('partial', 0);
 """
 
@@ -109,6 +110,7 @@ def _open_writer(path: Path) -> sqlite3.Connection:
     os.close(open_private(path, os.O_CREAT | os.O_RDWR))
     connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000)
     try:
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file; an old one keeps its own
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:

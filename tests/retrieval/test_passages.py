@@ -153,6 +153,13 @@ def test_a_function_longer_than_a_passage_is_cut_at_blank_lines_under_its_name()
     assert all(not p.text.startswith("\n") and not p.text.endswith("\n") for p in passages)
 
 
+@pytest.mark.parametrize(("length", "passages"), [(PASSAGE_CHARACTERS, 1), (PASSAGE_CHARACTERS + 1, 2)])
+def test_a_passage_is_as_long_as_it_may_be(length, passages):
+    text = "def f():\n" + "    a = 1\n" * 30
+    text += "    " + "x" * (length - len(text) - 4)
+    assert len(Cutter().cut("a.py", text)) == passages
+
+
 SAMPLES = {
     "a.c": ("#ifdef X\nint *f(int a)\n{\n  return 0;\n}\n#endif\n\n\n\nstruct s {\n  int a;\n};\n", "f 2-6, s 10-12"),
     "a.cpp": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 import pytest
@@ -27,6 +28,17 @@ def test_mixed_case_is_split_where_a_reader_would(identifier, expected):
 def test_the_parts_of_a_text_are_those_of_its_mixed_identifiers():
     assert MixedCase().of("self.assertEqual(plain, ringBuffer); ringBuffer") == "assert Equal ring Buffer"
     assert MixedCase().of("Nothing here, in plain Words.") == ""
+
+
+def test_a_letter_outside_of_ascii_ends_an_identifier():
+    assert MixedCase().of("caféFooBar, naïveRing") == "Foo Bar ve Ring"
+    assert MixedCase().of("\ud800ringBuffer\x00getURL") == "ring Buffer get URL"
+
+
+@given(st.text(alphabet="aBé9_ .\n", max_size=40))
+def test_the_parts_of_a_text_are_those_of_every_identifier_with_a_hump(text):
+    humps = [word for word in re.findall("[a-zA-Z0-9]+", text) if re.search("[a-z0-9][A-Z]", word)]
+    assert MixedCase().of(text) == " ".join(" ".join(parts(word)) for word in dict.fromkeys(humps))
 
 
 @given(st.text())

@@ -154,7 +154,7 @@ def _is_function(node: Node) -> bool:
 def _with_comment(lines: Lines, definition: Definition) -> Definition:
     """The definition with the comment and attributes that stand right above it, its inner ones too."""
     first = definition.first
-    while first > 1 and lines.slice(first - 1, first - 1).lstrip().startswith(_ABOVE):
+    while first > 1 and lines.rows[first - 2].lstrip().startswith(_ABOVE):
         first -= 1
     inner = tuple(_with_comment(lines, each) for each in definition.inner)
     return Definition(first, definition.last, definition.title, inner)

@@ -8,118 +8,128 @@ does not parse), a passage begins a little early or late and nothing is lost.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from spear.retrieval.chunking.passages import Definition, Lines
 
-_HEADER = re.compile(r"\n([ \t]*)(?:@|(async[ \t]+def|def|class)[ \t]+(\w+))")
-_DELIMITER = re.compile("\"\"\"|'''")
+_HEADER = re.compile(r"\n([ \t]*+)(?:@|(async[ \t]+def|def|class)[ \t]+(\w+))")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _OPENS = re.compile("[#\"']")
+_DELIMITERS = ('"""', "'''")
 _LOOK_BACK = 200
 _DEEPEST_INDENT = 24
-_DEDENT = tuple(re.compile(rf"\n[ \t]{{0,{indent}}}[^\s#)\]}}]") for indent in range(_DEEPEST_INDENT + 1))
-_COMMENT = re.compile(r"[ \t]*#")
+_DEDENT = tuple(re.compile(rf"\n[ \t]{{0,{indent}}}+[^\s#)\]}}]") for indent in range(_DEEPEST_INDENT + 1))
+_IN_STRING = "_"
 
 
 @dataclass(slots=True)
 class _Open:
     first: int
     end: int
+    last: int
     title: str
     inner: list[Definition] = field(default_factory=list)
 
 
-class _Header(NamedTuple):
-    """`start` is the offset of the first line, decorators included; `line` that of the `def` or `class` itself."""
-
-    start: int
-    line: int
-    indent: int
-    name: str
-    is_class: bool
+_Header = tuple[int, int, int, str, bool]
+"""Offset of the first line, decorators included; that of the `def` or `class` itself; indentation; name; whether a
+class."""
 
 
 def python_definitions(lines: Lines) -> tuple[Definition, ...]:
     """Functions, classes and their methods, with decorators and the comment right above; functions inside functions
     belong to the outer one. Titles are qualified names."""
-    source = "\n" + lines.text
-    strings = _strings(source)
+    text, rows = lines.text, lines.rows
+    source = _without_strings("\n" + text)
     top: list[Definition] = []
     stack: list[_Open] = []
-    done = -1
-    for header in _headers(source, strings):
-        if header.start < done:
+    at, number = 0, 1
+    for start, line, indent, name, is_class in _headers(source):
+        if start < at:
             continue
-        _close(stack, top, header.start, lines)
-        end = _end(source, strings, header)
-        holder = stack[-1] if stack else None
-        title = f"{holder.title}.{header.name}" if holder else header.name
-        first = _with_comment(lines, header.start)
-        if header.is_class:
-            stack.append(_Open(first, end, title))
+        while stack and start >= stack[-1].end:
+            _close(stack, top)
+        end = _end(source, line, indent)
+        number += text.count("\n", at, start)
+        last = number + text.count("\n", start, end - 1)
+        title = f"{stack[-1].title}.{name}" if stack else name
+        first = number
+        while first > 1 and rows[first - 2].lstrip(" \t").startswith("#"):
+            first -= 1
+        if is_class:
+            stack.append(_Open(first, end, last, title))
+            at = start
         else:
-            (holder.inner if holder else top).append(Definition(first, lines.number(end - 1), title))
-            done = end
-    _close(stack, top, len(source), lines)
+            (stack[-1].inner if stack else top).append(Definition(first, last, title))
+            at, number = end - 1, last
+    while stack:
+        _close(stack, top)
     return tuple(top)
 
 
-def _close(stack: list[_Open], top: list[Definition], offset: int, lines: Lines) -> None:
-    """End the classes that end at or before `offset`."""
-    while stack and offset >= stack[-1].end:
-        done = stack.pop()
-        made = Definition(done.first, lines.number(done.end - 1), done.title, tuple(done.inner))
-        (stack[-1].inner if stack else top).append(made)
+def _close(stack: list[_Open], top: list[Definition]) -> None:
+    """End the innermost class."""
+    done = stack.pop()
+    made = Definition(done.first, done.last, done.title, tuple(done.inner))
+    (stack[-1].inner if stack else top).append(made)
 
 
-def _headers(source: str, strings: Sequence[tuple[int, int]]) -> Iterator[_Header]:
-    """Every header outside of strings. The LF before a line is at the offset the line has in the text itself."""
+def _headers(source: str) -> Iterator[_Header]:
+    """Every header. The LF before a line is at the offset the line has in the text itself."""
     decorated = -1
     for match in _HEADER.finditer(source):
-        if len(match[1]) > _DEEPEST_INDENT or _end_of_string(strings, match.start() + 1):
+        indent, kind, name = match.groups()
+        if len(indent) > _DEEPEST_INDENT:
             continue
-        if match[2] is None:
-            decorated = match.start() if decorated < 0 else decorated
-            continue
-        start = decorated if decorated >= 0 else match.start()
-        decorated = -1
-        yield _Header(start, match.start(), len(match[1]), match[3], match[2] == "class")
+        line = match.start()
+        if kind:
+            yield decorated if decorated >= 0 else line, line, len(indent), name, kind == "class"
+            decorated = -1
+        elif decorated < 0:
+            decorated = line
 
 
-def _end(source: str, strings: Sequence[tuple[int, int]], header: _Header) -> int:
+def _end(source: str, line: int, indent: int) -> int:
     """The offset behind the last line of a definition: where a statement no deeper than its header begins."""
-    at = header.line + 1
-    while match := _DEDENT[header.indent].search(source, at):
-        string_end = _end_of_string(strings, match.end() - 1)
-        if not string_end:
-            return max(match.start(), header.line + 1)
-        at = string_end
-    return len(source)
+    match = _DEDENT[indent].search(source, line + 1)
+    return max(match.start(), line + 1) if match else len(source)
 
 
-def _strings(source: str) -> list[tuple[int, int]]:
+def _without_strings(source: str) -> str:
+    """The source, as long as it was, with one character for all that stands in triple quotes, its LFs included: no
+    line begins in a string then."""
+    parts: list[str] = []
+    behind = 0
+    for start, end in _strings(source):
+        parts += (source[behind:start], _IN_STRING * (end - start))
+        behind = end
+    return "".join((*parts, source[behind:])) if parts else source
+
+
+def _strings(source: str) -> Iterator[tuple[int, int]]:
     """Where triple-quoted strings lie: offsets of the first character and behind the last."""
-    found: list[tuple[int, int]] = []
+    following = [source.find(delimiter) for delimiter in _DELIMITERS]
     at = behind = 0
-    while match := _DELIMITER.search(source, at):
-        start = match.start()
+    while True:
+        for which, delimiter in enumerate(_DELIMITERS):
+            if 0 <= following[which] < at:
+                following[which] = source.find(delimiter, at)
+        start = min((offset for offset in following if offset >= 0), default=-1)
+        if start < 0:
+            return
         least = max(behind, start - _LOOK_BACK)
         before = source[max(least, source.rfind("\n", least, start) + 1) : start]
         held_by = _held_by(before)
         if held_by == "#":
             at = source.find("\n", start)
             if at < 0:
-                break
+                return
         elif held_by:
             at = start + 1
         else:
-            at = behind = _closing(source, match.end(), match[0])
-            found.append((start, at))
-    return found
+            at = behind = _closing(source, start + 3, source[start : start + 3])
+            yield start, at
 
 
 def _held_by(before: str) -> str:
@@ -139,17 +149,3 @@ def _closing(source: str, at: int, delimiter: str) -> int:
             return end + 3
         at = end + 1
     return len(source)
-
-
-def _end_of_string(strings: Sequence[tuple[int, int]], offset: int) -> int:
-    """Where the string ends that holds `offset` behind its first character; 0 when none does."""
-    index = bisect_right(strings, (offset,)) - 1
-    return strings[index][1] if index >= 0 and strings[index][0] < offset < strings[index][1] else 0
-
-
-def _with_comment(lines: Lines, offset: int) -> int:
-    """The first line of a definition with the comment that stands right above it."""
-    first = lines.number(offset)
-    while first > 1 and _COMMENT.match(lines.slice(first - 1, first - 1)):
-        first -= 1
-    return first

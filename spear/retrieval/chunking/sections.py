@@ -16,12 +16,12 @@ _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 
 def markdown_sections(lines: Lines) -> tuple[Definition, ...]:
     """One definition a heading, up to the next; headings in fenced code are code."""
-    return _sections(lines, _markdown_headings(lines.text.split("\n")))
+    return _sections(lines, _markdown_headings(lines.rows))
 
 
 def rst_sections(lines: Lines) -> tuple[Definition, ...]:
     """One definition a title. The depth of an adornment is the order in which the document first uses it."""
-    return _sections(lines, _rst_headings(lines.text.split("\n")))
+    return _sections(lines, _rst_headings(lines.rows))
 
 
 def _markdown_headings(rows: list[str]) -> Iterator[tuple[int, int, str]]:
