@@ -10,6 +10,7 @@ from pathlib import Path
 
 from spear.cli.display.filtering import clean
 from spear.cli.rows import answer_rows
+from spear.host.tree_facts import tree_facts
 from spear.policy.command_policy import CommandPolicy
 from spear.policy.explain import check_row
 from spear.shell.parse import ShellParser
@@ -27,7 +28,7 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
         row["read_only"] = True
     if parsed.mode:
         row["mode"] = str(parsed.mode)
-    answer = check_row(row, policy, root=root)
+    answer = check_row(row, policy, root=root, facts=tree_facts(Path(root)))
     print(json.dumps(answer, ensure_ascii=False, indent=2) if parsed.json else _text(answer))
     return 0
 

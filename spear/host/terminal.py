@@ -8,11 +8,9 @@ What a command wrote never reaches the tree before it has been judged; what is r
 
 from __future__ import annotations
 
-import glob
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from spear.agent.host import CommandResult, FileChange, Refusal, ToolRequest
@@ -33,18 +31,18 @@ from spear.host.mounts import mounts
 from spear.host.paths import PathGate, TurnRules
 from spear.host.recorder import Draft, Recorder
 from spear.host.session import HostSession, ShellState
+from spear.host.tree_facts import tree_facts
 from spear.policy.command_class import CommandClass
 from spear.policy.command_policy import Assessment, CommandPolicy
 from spear.policy.destination_policy import PolicyView
 from spear.policy.modes import Capability
-from spear.policy.places import Root, TreeFacts
+from spear.policy.places import Root
 from spear.sandbox.network import has_helper
 from spear.sandbox.request import Ending, Network, RootMount, RunOutcome, RunRequest
 from spear.shell.destinations import commands
 from spear.workspace.roots import PathProblem
 
 _SHOWN_CHANGES = 20
-_MOST_EXPANDED = 1000
 _RENAME_FAILED = "cross-device link"
 _RENAME_NOTE = (
     "a directory of the workspace is renamed by copying it: use `mv OLD NEW`, then `git add -A`, in place of `git mv` "
@@ -194,18 +192,8 @@ class Terminal:
             scope=self._rules.present_scope,
             cwd=self._relative(cwd),
             protected=self._protected,
-            facts=TreeFacts(self._is_directory, self._expand, self._is_output),
+            facts=tree_facts(roots.primary, self._is_output),
         )
-
-    def _is_directory(self, path: str) -> bool | None:
-        return (self._session.roots.primary / path).is_dir()
-
-    def _expand(self, pattern: str) -> tuple[str, ...] | None:
-        primary = self._session.roots.primary
-        if pattern.startswith("/"):
-            return None
-        found = islice(glob.iglob(pattern, root_dir=primary), _MOST_EXPANDED)  # noqa: PTH207 - skips dot files, as shells do
-        return tuple(found)
 
     def _is_output(self, path: str) -> bool:
         if path.startswith("/"):

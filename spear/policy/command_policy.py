@@ -12,7 +12,7 @@ from enum import StrEnum
 from spear.agent.host import Refusal
 from spear.policy.command_class import CommandClass, classify
 from spear.policy.dangers import dangers
-from spear.policy.destination_policy import DestinationJudge, DestinationVerdict, PolicyView
+from spear.policy.destination_policy import DestinationVerdict, PolicyView, judge_all
 from spear.shell.destinations import Destination, effects
 from spear.shell.network import network_intent
 from spear.shell.parse import ShellParser
@@ -80,8 +80,7 @@ class CommandPolicy:
         network = network_intent(script)
         danger = next(dangers(script), None)
         read = effects(script)
-        judge = DestinationJudge(view)
-        verdicts = tuple(judge.judge(destination) for destination in read.destinations)
+        verdicts = judge_all(read.destinations, view)
         refusals = tuple(verdict.refusal for verdict in verdicts if verdict.refusal is not None)
         if danger is not None:
             target = f"`{danger.command}`"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from spear.agent.host import Refusal
 from spear.policy import target_policy
+from spear.policy.course import Course
 from spear.policy.dangers import block_device, terminal
 from spear.policy.modes import Capability, Grants
 from spear.policy.places import SCRATCH, Place, Root, TreeFacts, locate
-from spear.policy.write_scope import WriteScope
+from spear.policy.write_scope import ScopeRule, WriteScope
 from spear.shell.destinations import Destination
 from spear.shell.tools.call import WriteKind
 
@@ -76,17 +77,48 @@ _SOURCE_LIKE = re.compile(
     r"\.(?:c|h|cc|hh|cpp|hpp|cxx|hxx|py|pyi|go|rs|js|jsx|ts|tsx|mjs|java|kt|rb|php|cs|swift|sh|pl|lua|hs|ml|md|txt|toml"
     r"|json|ya?ml|cfg|ini|cmake|mk|s|S|asm|v|sv|vhd|proto|sql|html|css)$"
 )
+_CONDITIONAL = frozenset({WriteKind.EDIT, WriteKind.FORMAT})
+"""What is written only where there is something to change: which of many files that is, only running it shows."""
 
 
-class DestinationJudge:
-    """Judges the destinations of one command, in order: what it builds it may remove again."""
+_MAKING = frozenset({WriteKind.WRITE, WriteKind.CREATE, WriteKind.TRUNCATE, WriteKind.MKDIR})
 
-    def __init__(self, view: PolicyView) -> None:
+
+def judge_all(destinations: Sequence[Destination], view: PolicyView) -> tuple[DestinationVerdict, ...]:
+    """Decide about the destinations of one command, in order, each in the tree as the command has it by then."""
+    judge = _Judge(view, _removed(destinations, view))
+    return tuple(judge.judge(destination) for destination in destinations)
+
+
+def _removed(destinations: Sequence[Destination], view: PolicyView) -> list[str]:
+    """The paths of the workspace the command removes, in the spelling they are shown in."""
+    found = []
+    for destination in destinations:
+        if destination.kind is WriteKind.DELETE and destination.path is not None and not destination.glob:
+            located = locate(destination.path, view.cwd, view.roots, view.scratch)
+            if located.place is Place.WORKSPACE:
+                found.append(located.shown)
+    return found
+
+
+class _Judge:
+    """Judges the destinations of one command, in order."""
+
+    def __init__(self, view: PolicyView, removed: Sequence[str]) -> None:
         self._view = view
-        self._built: set[str] = set()
+        self._course = Course(view.facts, removed)
 
     def judge(self, destination: Destination) -> DestinationVerdict:
-        """Decide about one destination."""
+        """Decide about one destination, and note what it does to the tree."""
+        verdict = self._judged(destination)
+        if destination.path is not None and not destination.glob:
+            if destination.kind is WriteKind.DELETE:
+                self._course.removes(verdict.shown)
+            elif destination.kind is WriteKind.MKDIR:
+                self._course.makes_directory(verdict.shown)
+        return verdict
+
+    def _judged(self, destination: Destination) -> DestinationVerdict:
         if destination.path is None:
             reason = f"`{destination.operator}` writes where only running it shows"
             return DestinationVerdict(destination, "", reason, opaque=True, in_workspace=True)
@@ -174,7 +206,7 @@ class DestinationJudge:
         below = tuple(posixpath.join(shown, name) for name in destination.into)
         if not below:
             return (shown,)
-        known = self._view.facts.is_directory(shown)
+        known = self._course.is_directory(shown)
         if destination.directory or known or shown == "":
             return below[:1] if len(below) == 1 else (_worst(below, self._forbidden),)
         return (shown,) if known is False or _SOURCE_LIKE.search(shown) else (shown, *below[:1])
@@ -186,23 +218,38 @@ class DestinationJudge:
         """A glob: its matches where the host looked, else whether it could stand for something in scope."""
         found = self._view.facts.expand(shown)
         if found:
-            verdicts = [self._one(destination, path) for path in found]
-            refused = next((verdict for verdict in verdicts if verdict.refusal is not None), None)
-            return refused or verdicts[0]
-        if found == () and destination.kind in (WriteKind.DELETE, WriteKind.MODE):
+            return self._matched(destination, shown, [self._one(destination, path) for path in found])
+        if found == () and destination.kind in (WriteKind.DELETE, WriteKind.MODE, *_CONDITIONAL):
             return DestinationVerdict(destination, shown, f"nothing matches {shown}", in_workspace=True)
         verdict = self._one(destination, shown)
         if verdict.refusal is None or verdict.refusal.code != DestinationCode.SCOPE:
             return verdict
         if self._view.scope.may_match(shown):
-            reason = f"`{destination.operator}` writes what {shown} stands for"
-            return DestinationVerdict(destination, shown, reason, opaque=True, in_workspace=True)
+            return self._some_of(destination, shown)
         return verdict
 
+    def _matched(
+        self, destination: Destination, shown: str, verdicts: Sequence[DestinationVerdict]
+    ) -> DestinationVerdict:
+        """What a pattern stands for. One match that may not be written is enough, unless nobody knows that it is."""
+        refused = next((verdict for verdict in verdicts if verdict.refusal is not None), None)
+        if refused is None:
+            return verdicts[0]
+        reachable = any(verdict.refusal is None for verdict in verdicts)
+        if destination.kind in _CONDITIONAL and self._view.writable and reachable:
+            return self._some_of(destination, shown)
+        return refused
+
+    def _some_of(self, destination: Destination, shown: str) -> DestinationVerdict:
+        reason = (
+            f"`{destination.operator}` writes some of what {shown or '.'} stands for; only what may be written stays"
+        )
+        return DestinationVerdict(destination, shown, reason, opaque=True, in_workspace=True)
+
     def _one(self, destination: Destination, shown: str) -> DestinationVerdict:
-        if destination.kind is WriteKind.MKDIR and (shown == "" or self._view.facts.is_directory(shown)):
+        if destination.kind is WriteKind.MKDIR and (shown == "" or self._course.is_directory(shown)):
             return DestinationVerdict(destination, shown, f"{shown or '.'} exists already", in_workspace=True)
-        protection = None if destination.kind is WriteKind.MKDIR and shown == "" else self._view.protected(shown)
+        protection = None if destination.kind is WriteKind.MKDIR and shown == "" else self._protection(shown)
         if protection is not None and not (self._is_artefact(destination, shown) and _by_place(protection)):
             return DestinationVerdict(
                 destination, shown, protection.reason, _for_command(protection), in_workspace=True
@@ -213,12 +260,16 @@ class DestinationJudge:
             return self._read_only(destination, shown)
         return self._scoped(destination, shown)
 
+    def _protection(self, shown: str) -> Refusal | None:
+        """What protects a path; of a file the command has removed before, its head and its links protect no more."""
+        return _path_protection(shown) if self._course.is_gone(shown) else self._view.protected(shown)
+
     def _is_artefact(self, destination: Destination, shown: str) -> bool:
         """Build outputs and caches are never out of scope; a compiler's output is one unless it hides a source."""
         if destination.kind is WriteKind.BUILD and not _SOURCE_LIKE.search(shown):
-            self._built.add(shown)
+            self._course.made(shown)
             return True
-        if destination.kind is WriteKind.DELETE and shown in self._built:
+        if destination.kind is WriteKind.DELETE and self._course.is_own(shown):
             return True
         return shown != "" and self._view.facts.is_output(shown)
 
@@ -239,11 +290,29 @@ class DestinationJudge:
             return DestinationVerdict(destination, shown, f"{shown or '.'}: {decision.reason}", in_workspace=True)
         if destination.kind is WriteKind.MKDIR and scope.contains_target(shown):
             return DestinationVerdict(destination, shown, f"{shown} holds what is in scope", in_workspace=True)
+        if decision.rule is ScopeRule.OUT_OF_SCOPE:
+            if destination.kind is WriteKind.FORMAT and self._holds_files_in_scope(shown):
+                return self._some_of(destination, shown)
+            if self._course.is_passing(shown):
+                self._course.made(shown)
+                reason = f"{shown} is removed again by the same command"
+                return DestinationVerdict(destination, shown, reason, opaque=True, in_workspace=True)
         return self._refused(
             destination, shown or ".", decision.rule.value,
-            f"{_does(destination)} it and {decision.reason}",
-            f"change {scope.describe()}, with patch or write_file, or say which further file the request needs",
+            f"{_does(destination)} it and {decision.reason}", self._instead(destination, shown),
         )  # fmt: skip
+
+    def _holds_files_in_scope(self, shown: str) -> bool:
+        """Whether `shown` is a directory, as far as is known, and a file below it may be in scope."""
+        if self._course.is_directory(shown) is False or _SOURCE_LIKE.search(shown):
+            return False
+        return self._view.scope.may_match(posixpath.join(shown, "**"))
+
+    def _instead(self, destination: Destination, shown: str) -> str:
+        new = destination.kind in _MAKING and self._view.facts.exists(shown) is False
+        scratch = ", keep scratch files in /tmp" if new else ""
+        change = self._view.scope.describe()
+        return f"change {change}, with patch or write_file{scratch}, or say which further file the request needs"
 
     def _refused(
         self, destination: Destination, shown: str, code: str, reason: str, remedy: str, *, dangerous: bool = False

@@ -80,13 +80,14 @@ _OUTPUT_SUFFIXES = tuple(
 class TreeFacts:
     """What the host knows of the tree; the defaults know nothing. Paths are as `Located.shown`.
 
-    `is_directory` is None where unknown. `expand` gives the existing paths a glob pattern stands for, None when nobody
-    looked. `is_output` says that a path is a build output, a cache or ignored.
+    `is_directory` and `exists` are None where unknown. `expand` gives the existing paths a glob pattern stands for,
+    None when nobody looked. `is_output` says that a path is a build output, a cache or ignored.
     """
 
     is_directory: Callable[[str], bool | None] = field(default=_unknown)
     expand: Callable[[str], tuple[str, ...] | None] = field(default=_unknown)
     is_output: Callable[[str], bool] = field(default=by_convention)
+    exists: Callable[[str], bool | None] = field(default=_unknown)
 
 
 def locate(path: str, cwd: str, roots: tuple[Root, ...], scratch: tuple[str, ...] = SCRATCH) -> Located:

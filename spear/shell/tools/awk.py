@@ -69,7 +69,7 @@ def _awk(call: Call) -> Reading:
         elif re.search(r"(?<![=!<>])>(?!=)|\|", _ANY_STRING.sub('""', _without_parentheses(rest))):
             opaque = opaque or _PIPE.search(rest) is None
     if any(word.value == "inplace" for word in options.values("-i", "--include")):
-        found.add(options.operands[1:], WriteKind.WRITE)
+        found.add(options.operands[1:], WriteKind.EDIT)
     return found.reading(opaque=opaque)
 
 

@@ -10,7 +10,7 @@ from spear.shell.syntax import Word
 
 
 class WriteKind(StrEnum):
-    """What happens to a destination."""
+    """What happens to a destination. EDIT and FORMAT change only the files in which there is something to change."""
 
     WRITE = "write"
     CREATE = "create"
@@ -19,6 +19,7 @@ class WriteKind(StrEnum):
     LINK = "link"
     MODE = "mode"
     MKDIR = "mkdir"
+    EDIT = "edit"
     FORMAT = "format"
     BUILD = "build"
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from spear.shell.options import read_options
+from spear.shell.syntax import Word
 from spear.shell.tools.call import OPAQUE, Call, Reading, Table, Tool, WriteKind, Writes
 
 
@@ -20,9 +24,15 @@ def _formats(
         options = read_options(words, valued, "-i --in-place --inplace" if when else "")
         if options.has(*unless.split()) or (when and not options.has(*when.split())):
             return OPAQUE
-        return Writes().add(options.operands, WriteKind.FORMAT, tree=True).reading(opaque=True)
+        return _rewritten(options.operands)
 
     return read
+
+
+def _rewritten(operands: Sequence[Word]) -> Reading:
+    """Files, directories, and patterns the formatter expands itself where the shell was kept from it by quotes."""
+    words = [replace(word, glob=word.glob or any(c in (word.value or "") for c in "*?[")) for word in operands]
+    return Writes().add(words, WriteKind.FORMAT, tree=True).reading(opaque=True)
 
 
 def _ruff(call: Call) -> Reading:
@@ -34,7 +44,7 @@ def _ruff(call: Call) -> Reading:
     formatting = values[:1] == ["format"] and not options.has("--check", "--diff")
     if not fixing and not formatting:
         return OPAQUE
-    return Writes().add(options.operands, WriteKind.FORMAT, tree=True).reading(opaque=True)
+    return _rewritten(options.operands)
 
 
 def _line_editor(call: Call) -> Reading:

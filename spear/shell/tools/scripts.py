@@ -152,7 +152,7 @@ def _reader(language: Language) -> Tool:
         options = read_options(call.words, language.valued, language.optional, stop_early=True)
         if language.in_place and options.has("-i"):
             files = options.operands if options.has(*language.inline) else options.operands[1:]
-            writes.extend(Write(word) for word in files)
+            writes.extend(Write(word, WriteKind.EDIT) for word in files)
         return Reading(tuple(writes), opaque=True)
 
     return read

@@ -188,7 +188,7 @@ def _sed(call: Call) -> Reading:
     files = options.operands if scripted else options.operands[1:]
     found = Writes()
     if options.has("-i", "--in-place"):
-        found.add(files, WriteKind.WRITE)
+        found.add(files, WriteKind.EDIT)
         found.add(_backups(files, options.last("-i", "--in-place")), WriteKind.BUILD)
     found.add(literal(name) for name in effects.files if name not in ("/dev/stdout", "/dev/stderr", ""))
     return found.reading(opaque=effects.unsure or None in effects.commands)
