@@ -60,7 +60,7 @@ def open_session(
         roots=roots,
         state=state,
         scratch=scratch / "layers",
-        options=HostOptions(mode=mode, **options),
+        options=HostOptions(**options),
         runner=CommandRunner(
             scratch, (), path=os.environ["PATH"], home=Path(os.environ["HOME"]), host_environment=os.environ
         ),
@@ -72,6 +72,7 @@ def open_session(
         actions=ToolActionLog(state.tool_actions, redactor),
         results=ResultStore(state.tool_results, name),
         shell=ShellState(cwd=roots.primary),
+        mode=mode,
         project=project,
     )
 
@@ -180,7 +181,8 @@ class Workbench:
         number = len(self._turns) + 1
         events: list[Event] = []
         parts = TurnParts(confirm, events.append, self.approvals, cancelled, handlers or {})
-        request = TurnRequest(number, mode or session.options.mode, read_only, targets, **asked)
+        session.mode = mode or session.mode
+        request = TurnRequest(number, read_only, targets, **asked)
         host = open_turn(session, request, parts)
         turn = Turn(host, Toolbox(host, lambda _: True), events, number)
         self._turns.append(turn)

@@ -39,11 +39,12 @@ _USAGE = f"use `{COMMAND} list [WORD]`, `{COMMAND} describe ID` or `{COMMAND} in
 
 @dataclass(frozen=True, slots=True)
 class GatewayTurn:
-    """The turn a gateway serves: its number, where it happens and for what, and what the mode grants it (spec 2.1)."""
+    """The turn a gateway serves: its number, where it happens and for what, and what the mode grants it (spec 2.1):
+    asked anew for every call, since the mode may change while the turn runs."""
 
     number: int
     place: Place
-    grants: Grants
+    grants: Callable[[], Grants]
 
 
 class CapabilityGateway:
@@ -68,7 +69,8 @@ class CapabilityGateway:
         self._cancelled = cancelled
         self._redactor = redactor or Redactor()
         admitted, withheld = providers.registry.applicable(turn.place)
-        offline = turn.grants.requires(ModeCapability.NETWORK) is None
+        self._granted = turn.grants()
+        offline = self._granted.requires(ModeCapability.NETWORK) is None
         self._entries = tuple(entry for entry in admitted if not (entry.remote and offline))
         cut_off = (
             Withheld(entry.id, "it needs the network, which this turn does not have")
@@ -91,6 +93,7 @@ class CapabilityGateway:
 
     def answer(self, words: Sequence[str]) -> Answer:
         """Answer one command; `words` are those after `spear-capability`."""
+        self._granted = self._turn.grants()
         match list(words):
             case ["list"] | ["list", _] as found:
                 return self._list(found[1] if len(found) == 2 else "")
@@ -240,19 +243,21 @@ class CapabilityGateway:
 
     def _withholds(self, capability: Capability) -> str:
         """Why this turn may not use it at all; empty when it may, confirmed or not."""
+        if capability.provider.remote and self._granted.requires(ModeCapability.NETWORK) is None:
+            return "it needs the network, which this turn does not have"
         if capability.reads:
             return ""
         if self._turn.place.task is Task.GENERAL:
             return "it may write, and a general turn only reads"
         if capability.provider.write_policy is WritePolicy.REFUSE:
             return "it may write, and the operator refuses the writes of this provider"
-        if self._turn.grants.requires(ModeCapability.WORKSPACE_WRITE) is None:
+        if self._granted.requires(ModeCapability.WORKSPACE_WRITE) is None:
             return "it may write, and this turn is read-only"
         return ""
 
     def _unconfirmed(self, capability: Capability, arguments: Mapping[str, Any]) -> Answer | None:
         """The refusal when a confirmation is needed and not given; None when the call may happen."""
-        grants = self._turn.grants
+        grants = self._granted
         writes = not capability.reads and (
             capability.provider.write_policy is WritePolicy.CONFIRM
             or grants.requires(ModeCapability.WORKSPACE_WRITE) is True

@@ -132,10 +132,13 @@ class Application:
         self._approvals = given
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the mode; it holds from the next turn on."""
+        """Change the mode; it holds from the next call on, in the turn that runs too."""
         self.mode = mode
         if self._host is not None:
-            self._host.options = replace(self._host.options, mode=mode)
+            self._host.mode = mode
+
+    def _present_mode(self) -> Mode:
+        return self.mode
 
     # --- a turn -----------------------------------------------------------------------------------------------------
 
@@ -235,8 +238,9 @@ class Application:
     def selection(self, scope: Classification, request: str) -> Selection:
         """What a turn of this classification would be shown. Nothing is audited."""
         asked = TurnAsk(
-            self.turn_number + 1, scope, request, self.mode, self.settings.ctx, nobody, lambda _: None, lambda: False
-        )
+            self.turn_number + 1, scope, request, self.mode, self.settings.ctx, nobody, lambda _: None, lambda: False,
+            self._present_mode,
+        )  # fmt: skip
         return self.context.open(asked).select()
 
     # --- undo -------------------------------------------------------------------------------------------------------
@@ -281,7 +285,7 @@ class Application:
         turn = self.turn_number
 
         def sections(scope: Classification, request: str) -> tuple[str, ...]:
-            asked = TurnAsk(turn, scope, request, self.mode, window, confirm, emit, cancelled)
+            asked = TurnAsk(turn, scope, request, self.mode, window, confirm, emit, cancelled, self._present_mode)
             context = self.context.open(asked)
             late.opening = lambda: self._open_turn(asked, context, command_cancelled or cancelled)
             return context.sections()
@@ -322,7 +326,7 @@ class Application:
         from spear.host.opening import TurnRequest
 
         return TurnRequest(
-            turn=turn, mode=self.mode, read_only=scope.read_only, targets=scope.targets, exclusions=scope.exclusions,
+            turn=turn, read_only=scope.read_only, targets=scope.targets, exclusions=scope.exclusions,
             symbols=scope.symbols, excluded_kinds=scope.excluded_kinds, everywhere=scope.everywhere,
         )  # fmt: skip
 

@@ -81,7 +81,6 @@ def _probe(state: StateDirectory) -> Preflight:
 
 def _options(settings: Settings) -> HostOptions:
     return HostOptions(
-        mode=settings.mode,
         network=not settings.no_network,
         allowed_hosts=settings.network.allow,
         limits=_limits(settings),

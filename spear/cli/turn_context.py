@@ -108,10 +108,13 @@ class SessionContext:
             return None
         from spear.capabilities.capability_gateway import CapabilityGateway, GatewayTurn
         from spear.capabilities.registry import Place, Task
-        from spear.policy.modes import grants
+        from spear.policy.modes import Grants, grants
 
         task = Task.GENERAL if turn.scope.request_class is RequestClass.GENERAL else Task.IMPLEMENTATION
-        granted = grants(turn.mode, read_only=turn.scope.read_only, no_network=self._settings.no_network)
+
+        def granted() -> Grants:
+            return grants(turn.present_mode(), read_only=turn.scope.read_only, no_network=self._settings.no_network)
+
         corpus = self.identity.name if self.identity.registered else None
         return CapabilityGateway(
             providers, GatewayTurn(turn.number, Place(self.identity.root, corpus, task), granted),
@@ -121,7 +124,8 @@ class SessionContext:
 
 @dataclass(frozen=True, slots=True)
 class TurnAsk:
-    """The turn a context is opened for. `window` is the context window in tokens."""
+    """The turn a context is opened for. `window` is the context window in tokens; `mode` the one its prompt speaks of,
+    `present_mode` the one a call is granted by: the operator may change it while the turn runs."""
 
     number: int
     scope: Classification
@@ -131,6 +135,7 @@ class TurnAsk:
     confirm: Confirm
     emit: Sink
     cancelled: Callable[[], bool]
+    present_mode: Callable[[], Mode]
 
 
 class TurnContext:

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from spear.agent.host import Refusal, ToolRequest
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
+from spear.host.authority import Authority
 from spear.host.confirmation import NOBODY_TO_ASK, Choice, Confirm, Question, Reply
 from spear.policy.command_policy import Assessment
-from spear.policy.modes import Capability, Grants
+from spear.policy.modes import Capability
 from spear.policy.permissions import Permission, PermissionKind, PermissionStore
 from spear.shell.destinations import commands
 
@@ -37,14 +38,14 @@ class Consent:
 
     def __init__(
         self,
-        grants: Grants,
+        authority: Authority,
         approvals: Approvals,
         confirm: Confirm,
         emit: Sink,
         turn: int,
         hosts: tuple[str, ...] = (),
     ) -> None:
-        self._grants = grants
+        self._authority = authority
         self._approvals = approvals
         self._confirm = confirm
         self._emit = emit
@@ -53,7 +54,7 @@ class Consent:
 
     def needed(self, *capabilities: Capability) -> bool:
         """Whether any of these capabilities is granted only when confirmed."""
-        return any(capability in self._grants.confirmed for capability in capabilities)
+        return any(capability in self._authority.grants.confirmed for capability in capabilities)
 
     def ask(self, request: ToolRequest, target: str, question: Callable[[], Question]) -> Refusal | None:
         """Confirm an edit or a deletion. None when it may happen."""

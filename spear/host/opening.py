@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from spear.events.names import Mode
 from spear.events.stream import Sink
 from spear.evidence.facts import ProjectFacts
+from spear.host.authority import Authority
 from spear.host.changes import ChangeLog
 from spear.host.confirmation import Confirm
 from spear.host.consent import Approvals, Consent
@@ -24,7 +24,6 @@ from spear.host.terminal import Terminal
 from spear.host.touch import Touch
 from spear.host.turn_checkpoints import TurnCheckpoints
 from spear.host.validation import ProjectValidation, declared_checks, declared_commands
-from spear.policy.modes import grants
 from spear.policy.refusal_breaker import RefusalBreaker
 from spear.policy.write_scope import WriteScope
 from spear.workspace.checkpoints import CheckpointManager
@@ -36,7 +35,6 @@ class TurnRequest:
     """What a classified request asks the host for. `named` are all paths it names as something to change."""
 
     turn: int
-    mode: Mode
     read_only: bool
     targets: tuple[str, ...] = ()
     exclusions: tuple[str, ...] = ()
@@ -61,9 +59,11 @@ class TurnParts:
 def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> SpearHost:
     """The host of one turn. Starts a checkpoint; raises OSError when the state directory cannot hold one."""
     primary = session.roots.primary
-    granted = grants(asked.mode, read_only=asked.read_only, no_network=not session.options.network)
+    authority = Authority(
+        lambda: session.mode, read_only=asked.read_only, no_network=not session.options.network
+    )  # fmt: skip
     rules = TurnRules(
-        grants=granted,
+        authority=authority,
         read_only=asked.read_only,
         scope=write_scope(
             primary, asked.targets, asked.exclusions, asked.symbols, asked.excluded_kinds, everywhere=asked.everywhere
@@ -79,7 +79,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         asked.turn,
     )  # fmt: skip
     log = ChangeLog(session.roots, delivered, checkpoints, recorder, rules.created, parts.emit, asked.turn)
-    consent = Consent(granted, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
+    consent = Consent(authority, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
 
     def facts() -> ProjectFacts:

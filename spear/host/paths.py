@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from spear.agent.host import Access, Refusal, Resolved
+from spear.host.authority import Authority
 from spear.policy import target_policy
 from spear.policy.modes import Capability, Grants
 from spear.policy.write_scope import ScopeRule, WriteScope
@@ -26,12 +27,17 @@ HEAD_BYTES = 8192
 class TurnRules:
     """What this turn may write. `named` are the paths the request names itself; `created` grows with the turn."""
 
-    grants: Grants
+    authority: Authority
     read_only: bool
     scope: WriteScope
     protected: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
     created: set[str] = field(default_factory=set)
+
+    @property
+    def grants(self) -> Grants:
+        """What the call that is being made may do."""
+        return self.authority.grants
 
     @property
     def present_scope(self) -> WriteScope:

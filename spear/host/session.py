@@ -33,7 +33,6 @@ class ShellState:
 class HostOptions:
     """Settings of the host that do not change within a session. Seconds, and counts."""
 
-    mode: Mode = Mode.SAFE
     network: bool = True
     allowed_hosts: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
@@ -50,7 +49,8 @@ class HostOptions:
 
 @dataclass(slots=True)
 class HostSession:
-    """Everything a turn's host works with. `scratch` is private, on the state directory's file system."""
+    """Everything a turn's host works with. `scratch` is private, on the state directory's file system. `mode` is the
+    present one: the operator may change it at any time, from another thread."""
 
     identity: str
     roots: Roots
@@ -66,6 +66,7 @@ class HostSession:
     actions: ToolActionLog
     results: ResultStore
     shell: ShellState
+    mode: Mode = Mode.SAFE
     project: Project | None = None
     next_seq: int = 1
 

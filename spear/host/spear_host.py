@@ -76,8 +76,9 @@ class SpearHost:
     # --- the core's protocol ----------------------------------------------------------------------------------------
 
     def authorize(self, request: ToolRequest) -> Refusal | None:
-        """Modes and confinement: what may not happen at all in this turn."""
+        """Modes and confinement: what may not happen at all in this turn. The mode is the present one."""
         self._recorder.open(request)
+        self._renew()
         if request.tool in _CONFINED and (refusal := self._confined(request)):
             return refusal
         if request.tool in _WRITING:
@@ -128,6 +129,7 @@ class SpearHost:
 
     def validate(self, policy: str) -> tuple[ValidationOutcome, ...]:
         """The project's own validation on the present state."""
+        self._renew()
         self._log.settle("before validation")
         return self._validation.run(policy)
 
@@ -192,6 +194,12 @@ class SpearHost:
 
     # --- details ----------------------------------------------------------------------------------------------------
 
+    def _renew(self) -> None:
+        """A call begins: the mode as it is now. A turn that could write nothing so far begins to look at the tree."""
+        self._rules.authority.renew()
+        if self._rules.may_write:
+            self._log.watch()
+
     def _confined(self, request: ToolRequest) -> Refusal | None:
         found = self._session.confinement.result()
         if found.ok:
@@ -226,6 +234,6 @@ class SpearHost:
             target=str(request.arguments.get("path") or request.arguments.get("command") or ""),
             outcome=result.outcome.value,
             code=result.refusal.code if result.refusal else "",
-            mode=self._session.options.mode.value,
+            mode=self._rules.authority.mode.value,
             operator=self._session.options.operator,
         )

@@ -77,7 +77,12 @@ class Setting:
         no_network=False,
         cancelled=lambda: False,
     ):
-        granted = grants(mode, read_only=read_only, no_network=no_network)
+        """A gateway; `mode` may be a function that tells the present one."""
+        present = mode if callable(mode) else lambda: mode
+
+        def granted():
+            return grants(present(), read_only=read_only, no_network=no_network)
+
         turn = GatewayTurn(number, Place(self.place, None, task), granted)
         return CapabilityGateway(self.providers, turn, self._confirm, self.items.append, cancelled, self.redactor)
 

@@ -103,6 +103,21 @@ def test_a_write_needs_the_policy_and_the_mode(setting):
     assert session.questions == []
 
 
+def test_a_mode_changed_in_the_turn_holds_from_the_next_call_on(setting):
+    session = setting(provider_entry(write="allow"))
+    mode = Mode.AUTO
+    gateway = session.gateway(mode=lambda: mode)
+    assert gateway.answer(WRITE).outcome is AnswerOutcome.ANSWERED
+    mode = Mode.SAFE
+    assert "read-only" in gateway.answer(WRITE).text
+    mode = Mode.ASK
+    session.reply = Decision.NO
+    assert gateway.answer(WRITE).code == "not_confirmed"
+    mode = Mode.AUTO
+    assert gateway.answer(WRITE).outcome is AnswerOutcome.ANSWERED
+    assert len(session.calls()) == 2
+
+
 @pytest.mark.parametrize(("policy", "mode"), [("confirm", Mode.AUTO), ("confirm", Mode.ASK), ("allow", Mode.ASK)])
 def test_a_write_is_confirmed_where_policy_or_mode_asks_for_it(setting, policy, mode):
     session = setting(provider_entry(write=policy))
@@ -271,6 +286,18 @@ def test_a_provider_elsewhere_needs_the_network_and_its_confirmation(setting, we
     assert [(question.writes, question.network) for question in session.questions] == [(False, True)] * 2
     assert session.gateway(5, mode=Mode.AUTO).answer(READ).outcome is AnswerOutcome.ANSWERED
     assert len(session.questions) == 2
+
+
+def test_a_provider_elsewhere_is_out_of_reach_once_the_mode_takes_the_network(setting, web):
+    url, _, _ = web
+    session = setting(provider_entry(command=None, url=url.replace("127.0.0.1", "0.0.0.0"), env=()))
+    mode = Mode.AUTO
+    gateway = session.gateway(mode=lambda: mode)
+    assert gateway.answer(READ).outcome is AnswerOutcome.ANSWERED
+    mode = Mode.SAFE
+    refused = gateway.answer(READ)
+    assert refused.code == "not_admitted"
+    assert "needs the network" in refused.text
 
 
 def test_what_a_provider_declares_cannot_break_out_of_its_line(setting):

@@ -34,9 +34,8 @@ class Driver:
         roots, _ = Roots.of(Path(asked["tree"]))
         session.roots, session.shell = roots, ShellState(cwd=roots.primary)
         self.turns += 1
-        request = TurnRequest(
-            self.turns, Mode(asked.get("mode", "auto")), asked.get("read_only", False), tuple(asked.get("targets", ()))
-        )
+        session.mode = Mode(asked.get("mode", "auto"))
+        request = TurnRequest(self.turns, asked.get("read_only", False), tuple(asked.get("targets", ())))
         host = open_turn(session, request, TurnParts(nobody, lambda _: None, Approvals()))
         tools = Toolbox(host, lambda _: True)
         answers = []

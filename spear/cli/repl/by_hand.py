@@ -78,7 +78,7 @@ def file_text(app: Application, path: str) -> str:
 def _host(app: Application, parts: TurnParts) -> Iterator[SpearHost]:
     """A host outside any turn of the model: number 0, the whole workspace."""
     app.host.confinement.start()
-    host = open_turn(app.host, TurnRequest(turn=0, mode=app.mode, read_only=False, everywhere=True), parts)
+    host = open_turn(app.host, TurnRequest(turn=0, read_only=False, everywhere=True), parts)
     try:
         yield host
         host.settle()

@@ -178,7 +178,7 @@ class Chat:
             return
         app = self.driver.app
         app.set_mode(Mode.ASK if app.mode is Mode.SAFE else Mode.SAFE)
-        self.hint(f"mode {app.mode.value}, from the next turn on" if self.busy else f"mode {app.mode.value}", 2.0)
+        self.hint(f"mode {app.mode.value}, from the next call on" if self.busy else f"mode {app.mode.value}", 2.0)
 
     def expand(self) -> None:
         """Ctrl+O: all of the last output, printed; the end of it where it is very long."""

@@ -134,7 +134,6 @@ class Driver:
         view = TurnView(
             Canvas(screen.palette, self._renderer, screen.width, screen.show, screen.changed, screen.activity)
         )
-        view.progress.mode = self.app.mode
         screen.watch(view)
         try:
             done = self.app.run_turn(

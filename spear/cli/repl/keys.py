@@ -25,7 +25,7 @@ KEYS: tuple[KeyHelp, ...] = (
     KeyHelp("Ctrl+S", "nothing", "nothing", "hand the text to the turn at the next tool boundary", "nothing"),
     KeyHelp("Ctrl+R", "search history", "search history", "search history", "nothing"),
     KeyHelp("Tab", "complete", "complete", "complete", "next choice"),
-    KeyHelp("Shift+Tab", "safe ⇄ ask", "safe ⇄ ask", "safe ⇄ ask, from the next turn", "previous choice"),
+    KeyHelp("Shift+Tab", "safe ⇄ ask", "safe ⇄ ask", "safe ⇄ ask, from the next call", "previous choice"),
     KeyHelp("Ctrl+O", "all of the last output", "all of the last output", "all of the last output", "the whole text"),
     KeyHelp("Ctrl+X Ctrl+E", "open the editor", "open the editor", "open the editor", "nothing"),
     KeyHelp("Up, Down", "history", "lines, then history", "lines, then history", "previous, next choice"),

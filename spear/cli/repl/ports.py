@@ -151,7 +151,7 @@ class ChatApplication(Protocol):
         ...
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the mode; it holds from the next turn on."""
+        """Change the mode; it holds from the next call on, in the turn that runs too."""
         ...
 
     def run_turn(

@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from spear.events.names import EventName, Mode
+from spear.events.names import EventName
 from spear.events.stream import Event
 
 
 @dataclass(slots=True)
 class Progress:
-    """Counts events. `mode` is the one the turn runs in; `changed` tells whether a call has changed the tree;
-    `answered` that the model has said its last word and nothing runs any more."""
+    """Counts events. `changed` tells whether a call has changed the tree; `answered` that the model has said its last
+    word and nothing runs any more."""
 
     started: float = field(default_factory=time.monotonic)
     rounds: int = 0
@@ -21,7 +21,6 @@ class Progress:
     context_tokens: int = 0
     changed: bool = False
     answered: bool = False
-    mode: Mode | None = None
     epoch: int = 0
     _check: tuple[str, int] = ("", -1)
 

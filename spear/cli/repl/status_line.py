@@ -22,9 +22,7 @@ def running_line(app: ChatApplication, progress: Progress, waiting: int, width: 
     rounds = "1 round" if progress.rounds == 1 else f"{progress.rounds} rounds"
     spent = f"{progress.tokens:,}".replace(",", " ") if progress.tokens else ""
     context = f"{100 * progress.context_tokens // window}%"
-    running = progress.mode or app.mode
-    mode = running.value if running is app.mode else f"{running.value}, then {app.mode.value}"
-    begin = (mode, f"{progress.elapsed:.0f} s", rounds)
+    begin = (app.mode.value, f"{progress.elapsed:.0f} s", rounds)
     end = (progress.so_far, *((f"{waiting} waiting",) if waiting else ()), *((hint,) if hint else ()))
     long = " · ".join((*begin, *([f"{spent} tokens"] if spent else ()), f"context {context}", *end))
     short = " · ".join((*begin, *([f"{spent} tok"] if spent else ()), f"ctx {context}", *end))

@@ -260,7 +260,7 @@ def test_a_mode_changed_mid_turn_does_not_end_it(chat):
     r.line("sleep 1")
     r.wait("Terminal sleep 1")
     r.keys("\x1b[Z")
-    r.wait("mode ask, from the next turn on")
+    r.wait("mode ask, from the next call on")
     r.wait("went on")
 
 

@@ -173,13 +173,14 @@ def test_the_status_row_gives_up_words_before_it_is_cut(width):
     app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
     progress = Progress(rounds=3, tokens=45, context_tokens=2000, changed=True)
     assert "changed, not checked yet" in running_line(app, progress, 0, width)
-    hint = "mode safe, from the next turn on"
+    hint = "mode safe, from the next call on"
     for row in (running_line(app, progress, 2, width), running_line(app, progress, 2, width, hint)):
         assert len(row) <= width and "…" not in row
     assert hint in row
 
 
-def test_the_status_row_names_the_mode_a_turn_runs_in_and_the_one_after_it():
-    app = SimpleNamespace(mode=Mode.SAFE, context_window=32768)
-    assert running_line(app, Progress(mode=Mode.AUTO), 0, 100).startswith("auto, then safe · ")
-    assert running_line(app, Progress(mode=Mode.SAFE), 0, 100).startswith("safe · ")
+def test_the_status_row_names_the_mode_the_next_call_is_granted_by():
+    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
+    assert running_line(app, Progress(), 0, 100).startswith("auto · ")
+    app.mode = Mode.SAFE
+    assert running_line(app, Progress(), 0, 100).startswith("safe · ")
