@@ -22,6 +22,7 @@ from spear.host.host_commands import Handler
 from spear.host.opening import TurnParts, TurnRequest, open_turn
 from spear.host.session import HostOptions, HostSession, ShellState
 from spear.host.spear_host import SpearHost
+from spear.host.web import WebAccess
 from spear.sandbox.runner import CommandRunner
 from spear.sandbox.selftest import Preflight, preflight
 from spear.shell.parse import ShellParser
@@ -125,6 +126,15 @@ class Turn:
         self.after = self.host.after_tool(request, ToolResult("", outcome, refusal))
         return done
 
+    def web(self, tool: str, **arguments: object) -> ToolResult:
+        """A web tool by its name, as the operator's hand calls it."""
+        self.calls += 1
+        request = ToolRequest(f"t{self.number}c{self.calls}", tool, arguments)
+        refusal = self.host.authorize(request)
+        result = self.host.run_web(request) if refusal is None else ToolResult(refusal.line(), Outcome.REFUSED, refusal)
+        self.after = self.host.after_tool(request, result)
+        return result
+
     @property
     def record(self) -> EvidenceRecord:
         return self.host.records()[-1]
@@ -175,12 +185,13 @@ class Workbench:
         confirm: Confirm = nobody,
         handlers: Mapping[str, Handler] | None = None,
         cancelled: Callable[[], bool] = lambda: False,
+        web: WebAccess | None = None,
         **asked: object,
     ) -> Turn:
         session = session or self.session
         number = len(self._turns) + 1
         events: list[Event] = []
-        parts = TurnParts(confirm, events.append, self.approvals, cancelled, handlers or {})
+        parts = TurnParts(confirm, events.append, self.approvals, cancelled, handlers or {}, web=web)
         session.mode = mode or session.mode
         request = TurnRequest(number, read_only, targets, **asked)
         host = open_turn(session, request, parts)

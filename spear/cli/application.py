@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
 from spear.agent.outcome import Budget
-from spear.cli.backend import SessionBackend, environment_key
+from spear.cli.backend import SessionBackend
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
 from spear.cli.invocation import Invocation
@@ -26,6 +26,7 @@ from spear.cli.settings import Loaded
 from spear.cli.tracing import RuntimeTrace
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
 from spear.cli.undo_fact import undo_fact
+from spear.cli.web_access import web_access
 from spear.cli.workspace import Workspace, open_workspace
 from spear.control.classification import Classification
 from spear.control.controller import FinishedTurn, TaskController
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from spear.host.consent import Approvals
     from spear.host.opening import TurnRequest
     from spear.host.session import HostSession
+    from spear.host.web import WebAccess
     from spear.workspace.checkpoints import CheckpointInfo, UndoReport
     from spear.workspace.undo_plan import UndoPlan
 
@@ -60,7 +62,7 @@ class Application:
         self.settings = invocation.loaded.settings
         self.mode: Mode = self.settings.mode
         self.redactor = Redactor.of_environment(
-            invocation.environ, filter(None, [environment_key(self.settings, invocation.environ)])
+            invocation.environ, (self.settings.api_key_env, self.settings.web.search_key_env)
         )
         self.state = StateDirectory(self.settings.state_dir)
         self.state.prepare()
@@ -74,6 +76,7 @@ class Application:
         self.last: FinishedTurn | None = None
         self._approvals: Approvals | None = None
         self._host: HostSession | None = None
+        self._web: WebAccess | None = None
         self._building = threading.RLock()
         self._running = False
         self._words: list[str] = []
@@ -117,6 +120,14 @@ class Application:
                 )
                 self.set_mode(self.mode)
             return self._host
+
+    @property
+    def web(self) -> WebAccess | None:
+        """What this session reaches the web with; None under `--no-network`."""
+        with self._building:
+            if self._web is None:
+                self._web = web_access(self.settings, self._invocation.environ)
+            return self._web
 
     @property
     def approvals(self) -> Approvals:
@@ -318,8 +329,9 @@ class Application:
 
         self.host.confinement.start()
         parts = TurnParts(
-            asked.confirm, asked.emit, self.approvals, cancelled, context.handlers(), context.on_touch, self._steered
-        )
+            asked.confirm, asked.emit, self.approvals, cancelled, context.handlers(), context.on_touch, self._steered,
+            self.web,
+        )  # fmt: skip
         return open_turn(self.host, self._asked(asked.scope, asked.number), parts)
 
     def _asked(self, scope: Classification, turn: int) -> TurnRequest:

@@ -56,6 +56,7 @@ def _tools(app: Application, width: int) -> str:
     from spear.agent.tools import SCHEMAS
     from spear.capabilities.listing import listing
     from spear.capabilities.registry import Place, Task
+    from spear.cli.web_access import web_lines
 
     lines = [one_line(f"{schema.name}: {schema.description.split('. ')[0]}", width - 1) for schema in SCHEMAS]
     providers = app.context.providers()
@@ -63,6 +64,7 @@ def _tools(app: Application, width: int) -> str:
         identity = app.context.identity
         corpus = identity.name if identity.registered else None
         lines += listing(providers, Place(identity.root, corpus, Task.IMPLEMENTATION))
+    lines += [one_line(line, width - 1) for line in web_lines(app.settings, app.mode, app.environ)]
     return "\n".join(lines)
 
 

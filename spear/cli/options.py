@@ -39,7 +39,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
             Option(
                 "no_network",
                 "--no-network",
-                "no network in any mode",
+                "no network in any mode, web tools included",
                 BOOLEAN,
                 "SPEAR_NO_NETWORK",
                 "off",
@@ -314,6 +314,16 @@ VARIABLES_ONLY: tuple[Option, ...] = (
     ),
     Option("limits.cpu_quota", "", "cores a command may use", NUMBER, "SPEAR_LIMITS_CPU_QUOTA", "all"),
     Option("limits.open_files", "", "open files of a process", INTEGER, "SPEAR_LIMITS_OPEN_FILES", "4096"),
+    Option(
+        "web.search_url",
+        "",
+        "search endpoint of search_internet; without one it is not offered",
+        TEXT,
+        "SPEAR_SEARCH_URL",
+        "none, and Brave's own for brave",
+    ),
+    Option("web.search_api", "", "what it speaks", TEXT, "SPEAR_SEARCH_API", "searxng", choices=("searxng", "brave")),
+    Option("web.search_key_env", "", "the variable that holds its key", TEXT, "SPEAR_SEARCH_KEY_ENV", "BRAVE_API_KEY"),
     Option("corpus_root", "", "directory relative paths of the registry start from", DIRECTORY, "SPEAR_CORPUS_ROOT"),
     Option("index_max_files", "", "files an index walk may meet", INTEGER, "SPEAR_INDEX_MAX_FILES", "60000"),
     Option(

@@ -42,6 +42,12 @@ def _destination(value: str) -> str:
     return value
 
 
+def _web_address(value: str) -> str:
+    if value and not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", value):
+        raise ValueError("Input should be an http or https address without a user name")
+    return value
+
+
 Names = Annotated[tuple[str, ...], BeforeValidator(_words), Field(strict=False)]
 Location = Annotated[Path, Field(strict=False)]
 Positive = Annotated[int, Field(ge=1)]
@@ -102,6 +108,15 @@ class Limits(_Table):
     open_files: Positive = 4096
 
 
+class Web(_Table):
+    """`[web]`: the search endpoint of `search_internet`; without one the tool is not offered (spec 8.5)."""
+
+    search_url: Annotated[str, AfterValidator(_web_address)] = ""
+    search_api: Literal["searxng", "brave"] = "searxng"
+    search_key_env: str = "BRAVE_API_KEY"
+    """The variable that holds the endpoint's key; SearXNG needs none."""
+
+
 class Settings(_Table):
     """Everything that can be set, resolved. Paths are absolute. Empty strings mean "not set" where a default is found
     at run time (`model`, `corpus`).
@@ -152,4 +167,5 @@ class Settings(_Table):
     training_capture: bool = True
     network: Network = Network()
     limits: Limits = Limits()
+    web: Web = Web()
     backends: dict[str, Backend] = Field(default_factory=dict)

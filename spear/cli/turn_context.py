@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spear.cli.settings_model import Settings
+from spear.cli.web_access import search_lacks
 from spear.cli.workspace import Workspace
 from spear.context.context_selection import Offer, Selection, Sources, select
 from spear.context.identity import WorkspaceIdentity
@@ -38,6 +39,9 @@ _STAGES = {
     Path.NORMATIVE_WORKFLOW: Pass.NORMATIVE_WORKFLOW,
     Path.MIXED: Pass.MIXED_PREPASS,
 }
+Withheld = tuple[Material, str, str]
+"""What kind of material is left out, its name, the reason."""
+
 _SHARE = 8
 """One part in eight of the window is for context: the rest is the conversation's."""
 
@@ -65,10 +69,10 @@ class SessionContext:
         )
         self.skills = SkillShelf(self.identity, configuration, environ.get("PATH", ""))
         self.knowledge = knowledge_of(settings.knowledge_db, self.identity, settings.operator, redactor)
-        self._settings = settings
+        self.settings = settings
+        self.environ = environ
         self._state = state
         self._redactor = redactor
-        self._environ = environ
         self._others = tuple(workspace.roots.others)
         self._legacy = (state.root, configuration)
         self._providers: CapabilityProviders | None = None
@@ -76,13 +80,13 @@ class SessionContext:
 
     def providers(self) -> CapabilityProviders | None:
         """The external capabilities of the session, None when none is registered. Raises ConfigurationError."""
-        if self._providers is None and self._settings.capabilities_file.exists():
+        if self._providers is None and self.settings.capabilities_file.exists():
             from spear.capabilities.providers import CapabilityProviders
             from spear.capabilities.registry import load
 
-            registry = load(self._settings.capabilities_file)
+            registry = load(self.settings.capabilities_file)
             self.notices = tuple(problem.line() for problem in registry.problems)
-            self._providers = CapabilityProviders(registry, self._environ, self._state.root / "capabilities")
+            self._providers = CapabilityProviders(registry, self.environ, self._state.root / "capabilities")
         return self._providers
 
     def operator_commands(self) -> KnowledgeCommands:
@@ -93,7 +97,7 @@ class SessionContext:
         """The context of one turn."""
         return TurnContext(self, turn, self._gateway(turn))
 
-    def sources(self, offers: tuple[Offer, ...] = (), withheld: tuple[tuple[Material, str, str], ...] = ()) -> Sources:
+    def sources(self, offers: tuple[Offer, ...] = (), withheld: tuple[Withheld, ...] = ()) -> Sources:
         """Where a selection takes its material from."""
         return Sources(self.rules, self.skills, self.knowledge, self._others, offers, withheld)
 
@@ -113,7 +117,7 @@ class SessionContext:
         task = Task.GENERAL if turn.scope.request_class is RequestClass.GENERAL else Task.IMPLEMENTATION
 
         def granted() -> Grants:
-            return grants(turn.present_mode(), read_only=turn.scope.read_only, no_network=self._settings.no_network)
+            return grants(turn.present_mode(), read_only=turn.scope.read_only, no_network=self.settings.no_network)
 
         corpus = self.identity.name if self.identity.registered else None
         return CapabilityGateway(
@@ -150,11 +154,13 @@ class TurnContext:
         """Choose what the turn is shown; audited item by item. Starts the providers that apply."""
         scope, turn = self._turn.scope, self._turn
         offers: tuple[Offer, ...] = ()
-        withheld: tuple[tuple[Material, str, str], ...] = ()
+        withheld: tuple[Withheld, ...] = ()
         if self._gateway is not None:
             text = self._gateway.section()
             offers = (Offer(Material.CAPABILITY, "external capabilities", text),) if text else ()
             withheld = tuple((Material.CAPABILITY, each.provider, each.reason) for each in self._gateway.withheld)
+        if turn.scope.path is Path.CODING_CORE:
+            offers, withheld = self._web(offers, withheld)
         shape = TurnShape(
             turn.request, scope.request_class, _STAGES[scope.path], scope.read_only, scope.targets, scope.symbols
         )
@@ -182,6 +188,21 @@ class TurnContext:
     def on_touch(self, path: str) -> str:
         """The rules of a directory, the first time the turn reaches it."""
         return self._session.rules.on_touch(path)
+
+    def _web(
+        self, offers: tuple[Offer, ...], withheld: tuple[Withheld, ...]
+    ) -> tuple[tuple[Offer, ...], tuple[Withheld, ...]]:
+        """Add the web tools to what is offered, or why they are not (spec 8.5)."""
+        from spear.policy.modes import Capability, grants
+        from spear.web.tools import section
+
+        session, turn = self._session, self._turn
+        granted = grants(turn.mode, read_only=turn.scope.read_only, no_network=session.settings.no_network)
+        if not granted.possible(Capability.NETWORK):
+            return offers, (*withheld, (Material.WEB, "web tools", "this turn has no network"))
+        searching = not search_lacks(session.settings, session.environ)
+        text = section(searching=searching, saving=granted.possible(Capability.WORKSPACE_WRITE))
+        return (*offers, Offer(Material.WEB, "web tools", text, "the coding core serves this turn")), withheld
 
     def _knowledge(self, words: Sequence[str], request: ToolRequest) -> HostAnswer:
         from spear.host.host_commands import HostAnswer

@@ -33,6 +33,7 @@ _DROPPED_LAST_TO_FIRST = (
     Material.RULE,
     Material.KNOWLEDGE,
     Material.CAPABILITY,
+    Material.WEB,
     Material.SKILL,
 )
 
@@ -245,7 +246,7 @@ def _sections(
     texts.append(skill_section.section([s for s in offered if s.name in names[Material.SKILL]]))
     if shown is not None:
         texts.append(presentation.section(shown, [lines[name] for name in names[Material.KNOWLEDGE]]))
-    texts += [item.text for item in kept if item.material in (Material.CAPABILITY, Material.PACKET)]
+    texts += [item.text for item in kept if item.material in (Material.CAPABILITY, Material.WEB, Material.PACKET)]
     return tuple(text for text in texts if text)
 
 

@@ -28,6 +28,7 @@ class Material(StrEnum):
     SKILL = "skill"
     KNOWLEDGE = "knowledge"
     CAPABILITY = "capability"
+    WEB = "web"
     PACKET = "packet"
 
 
@@ -78,8 +79,8 @@ def materials(stage: Pass) -> frozenset[Material]:
     match stage:
         case Pass.CODING_CORE:
             return frozenset(Material) - {Material.PACKET}
-        case Pass.MIXED_IMPLEMENTATION:
-            return frozenset(Material)
+        case Pass.MIXED_IMPLEMENTATION:  # a standard governs it: a stranger's page is no authority beside it
+            return frozenset(Material) - {Material.WEB}
         case Pass.NORMATIVE_WORKFLOW:
             return frozenset({Material.RULE, Material.PROJECT, Material.SKILL})
         case Pass.NORMATIVE | Pass.MIXED_PREPASS:

@@ -14,7 +14,10 @@ from spear.events.names import EventName
 from spear.events.stream import Event, Live, LiveKind, Sink
 
 _LONG = 400
-_WHOLE = frozenset({"path", "command", "workdir", "pattern", "reason", "file_glob", "target", "output_mode"})
+_WHOLE = frozenset(
+    {"path", "command", "workdir", "pattern", "reason", "file_glob", "target", "output_mode", "url", "query", "pages",
+     "save_as"}
+)  # fmt: skip
 
 
 class EventObserver(Observer):

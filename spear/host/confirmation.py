@@ -18,6 +18,7 @@ class Subject(StrEnum):
     COMMAND = "command"
     SCOPE = "scope"
     CAPABILITY = "capability"
+    WEB = "web"
 
 
 class Choice(StrEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
 import stat
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from spear.workspace.durable import WriteProblem
 from spear.workspace.roots import Location
 from spear.workspace.tree_state import PathState, observe
 
-_SHOWN_DIFF = 200_000
+_SHOWN_BYTES = 2_000_000
 
 
 class Files:
@@ -105,7 +106,7 @@ class Files:
         """What is there, and its bytes when it is a regular file of a size a person could read."""
         with Beneath(location.root) as tree:
             state = observe(tree, location.relative)
-            if not state.sha256 or state.size > _SHOWN_DIFF * 10:
+            if not state.sha256 or state.size > _SHOWN_BYTES:
                 return state, None
             descriptor = tree.open(location.relative, os.O_RDONLY | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as stream:
@@ -115,7 +116,7 @@ class Files:
 
     def _edit(self, shown: str, old: bytes | None, new: bytes, request: ToolRequest) -> Question:
         return Question(
-            Subject.EDIT, request.tool, shown, diff_text(shown, old or b"", new), writes=(shown,),
+            Subject.EDIT, request.tool, shown, change_text(shown, old or b"", new), writes=(shown,),
             choices=(Choice.YES, Choice.NO, Choice.ALWAYS_FILE),
         )  # fmt: skip
 
@@ -124,6 +125,15 @@ def no_checkpoint(tool: str, shown: str, error: OSError) -> Refusal:
     """The refusal of a change whose undo could not be made sure of."""
     why = f"its present state cannot be kept for undo: {(error.strerror or str(error)).lower()}"
     return Refusal("no_checkpoint", tool, shown, why, "stop and tell the operator to make room in the state directory")
+
+
+def change_text(shown: str, old: bytes, new: bytes) -> str:
+    """What a person is asked about: a unified diff, or sizes and digests of what nobody could read as one."""
+    if max(len(old), len(new)) <= _SHOWN_BYTES and b"\0" not in old + new:
+        return diff_text(shown, old, new)
+    sizes = [f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}" for data in (old, new)]
+    before = f"-{sizes[0]}\n" if old else ""
+    return f"--- a/{shown}\n+++ b/{shown}\n{before}+{sizes[1]}\n"
 
 
 def diff_text(shown: str, old: bytes, new: bytes) -> str:

@@ -24,8 +24,10 @@ from spear.host.terminal import Terminal
 from spear.host.touch import Touch
 from spear.host.turn_checkpoints import TurnCheckpoints
 from spear.host.validation import ProjectValidation, declared_checks, declared_commands
+from spear.host.web import WebAccess, WebTools
 from spear.policy.refusal_breaker import RefusalBreaker
 from spear.policy.write_scope import WriteScope
+from spear.web.tools import COMMAND as WEB_COMMAND
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
 
@@ -45,7 +47,8 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnParts:
-    """What the front end gives a turn: who is asked, where events go, what the host answers itself."""
+    """What the front end gives a turn: who is asked, where events go, what the host answers itself. `web` is None in a
+    session without the network."""
 
     confirm: Confirm
     emit: Sink
@@ -54,6 +57,7 @@ class TurnParts:
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     rules_of: Callable[[str], str] | None = None
     steered: Callable[[], str] = lambda: ""
+    web: WebAccess | None = None
 
 
 def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> SpearHost:
@@ -81,6 +85,15 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     log = ChangeLog(session.roots, delivered, checkpoints, recorder, rules.created, parts.emit, asked.turn)
     consent = Consent(authority, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
+    files = Files(session, gate, consent, log, parts.cancelled)
+    handlers, web = dict(parts.handlers), None
+    if parts.web is not None:
+        web = WebTools(
+            parts.web, rules, gate, files, consent, recorder, session.options.allowed_hosts, parts.emit, asked.turn,
+            parts.cancelled,
+        )  # fmt: skip
+        handlers[WEB_COMMAND] = web.answer
+    commands = HostCommands(handlers)
 
     def facts() -> ProjectFacts:
         return facts_of(primary, declared, session.runner.on_host, rules.created.__contains__)
@@ -88,7 +101,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     def terminal_under(rules: TurnRules, gate: PathGate, shell: ShellState) -> Terminal:
         return Terminal(
             session, rules, gate, consent, log, recorder, Keeper(session, gate, log),
-            HostCommands(parts.handlers), facts, parts.emit, asked.turn, parts.cancelled, shell,
+            commands, facts, parts.emit, asked.turn, parts.cancelled, shell,
         )  # fmt: skip
 
     terminal = terminal_under(rules, gate, session.shell)
@@ -104,9 +117,8 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     if rules.may_write:
         log.watch()
     return SpearHost(
-        session, asked.turn, rules, gate, Files(session, gate, consent, log, parts.cancelled), terminal, validation,
-        log, recorder, RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.steered,
-        parts.emit,
+        session, asked.turn, rules, gate, files, terminal, web, validation, log, recorder,
+        RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.steered, parts.emit,
     )  # fmt: skip
 
 

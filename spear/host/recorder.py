@@ -15,7 +15,8 @@ from spear.agent.host import Refusal, ToolRequest, ToolResult
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 
-_READING = frozenset({"read_file", "search_files"})
+_READING = frozenset({"read_file", "search_files", "search_internet"})
+_FILE_WRITES = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
 
 
 @dataclass(slots=True)
@@ -81,11 +82,12 @@ class Recorder:
     def close(self, request: ToolRequest, result: ToolResult) -> EvidenceRecord:
         """End the record of a call and write it."""
         draft = self.draft(request)
-        effect: Literal["read_only", "mutating"] = "read_only" if request.tool in _READING else "mutating"
+        reads = request.tool in _READING or (request.tool == "fetch_url" and not request.arguments.get("save_as"))
+        effect: Literal["read_only", "mutating"] = "read_only" if reads else "mutating"
         replay: Literal["safe", "idempotent", "unsafe"] = "idempotent"
         if effect == "read_only":
             replay = "safe"
-        elif request.tool not in ("patch", "write_file", "delete_file"):
+        elif request.tool not in _FILE_WRITES:
             replay = "unsafe"
         with self._lock:
             self._drafts.pop(request.call_id, None)

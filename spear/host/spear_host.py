@@ -31,8 +31,10 @@ from spear.host.session import HostSession
 from spear.host.terminal import Terminal
 from spear.host.touch import Touch, said_meanwhile
 from spear.host.validation import ProjectValidation, declared_commands
+from spear.host.web import WebTools
 from spear.policy.refusal_breaker import RefusalBreaker
 from spear.state.records import ToolAction
+from spear.web.tools import FETCH
 
 _WRITING = frozenset({"patch", "write_file", "delete_file"})
 _CONFINED = _WRITING | {"terminal"}
@@ -50,6 +52,7 @@ class SpearHost:
         gate: PathGate,
         files: Files,
         terminal: Terminal,
+        web: WebTools | None,
         validation: ProjectValidation,
         log: ChangeLog,
         recorder: Recorder,
@@ -64,6 +67,7 @@ class SpearHost:
         self._gate = gate
         self._files = files
         self._terminal = terminal
+        self._web = web
         self._validation = validation
         self._log = log
         self._recorder = recorder
@@ -79,7 +83,8 @@ class SpearHost:
         """Modes and confinement: what may not happen at all in this turn. The mode is the present one."""
         self._recorder.open(request)
         self._renew()
-        if request.tool in _CONFINED and (refusal := self._confined(request)):
+        saves = request.tool == FETCH and bool(request.arguments.get("save_as"))
+        if (request.tool in _CONFINED or saves) and (refusal := self._confined(request)):
             return refusal
         if request.tool in _WRITING:
             return self._gate.read_only_refusal(request.tool, str(request.arguments.get("path", "")))
@@ -112,6 +117,14 @@ class SpearHost:
     ) -> CommandResult | Refusal:
         """Judged, confined, judged again by what it did."""
         return self._terminal.run(command, timeout, workdir, request, self._recorder.draft(request))
+
+    def run_web(self, request: ToolRequest) -> ToolResult:
+        """`search_internet` or `fetch_url`, by its name. Not of the core's protocol: the core has `spear-web`."""
+        if self._web is None:
+            why, remedy = "there is no network in this session", "go on without it; --no-network takes the web away"
+            refusal = Refusal("no_network", request.tool, request.tool, why, remedy)
+            return ToolResult(refusal.line(), Outcome.REFUSED, refusal, reason=refusal.code)
+        return self._web.run(request)
 
     def after_tool(self, request: ToolRequest, result: ToolResult) -> AfterTool:
         """Audit, canonical evidence, the count of equal refusals."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from spear.shell.destinations import commands
 from spear.shell.syntax import Script, Simple
 
-HOST_COMMANDS = frozenset({"spear-capability", "spear-knowledge"})
+HOST_COMMANDS = frozenset({"spear-capability", "spear-knowledge", "spear-web"})
 
 _ANY = re.compile("|".join(re.escape(name) for name in sorted(HOST_COMMANDS)))
 

@@ -14,6 +14,7 @@ from spear.cli.settings import load
 from spear.cli.settings_backend import remember_backend
 from spear.cli.settings_layers import LayerName
 from spear.cli.settings_model import Settings
+from spear.cli.web_access import search_lacks, web_access, web_lines
 from spear.errors import ConfigurationError
 from spear.events.names import Mode
 from spear.state.directory import StateDirectory
@@ -106,7 +107,8 @@ def test_origins_name_flag_variable_and_line(world):
 
 def test_every_variable_is_heard(world):
     samples = {"integer": "77", "number": "1.5", "boolean": "1", "list": "a, b", "file": "/f", "directory": "/d"}
-    special = {"mode": "ask", "limits.memory": "4G", "training_capture": "0", "backend": ""}
+    special = {"mode": "ask", "limits.memory": "4G", "training_capture": "0", "backend": "",
+               "web.search_url": "https://s.example/"}  # fmt: skip
     for option in settings_options():
         value = special.get(option.key, option.choices[-1] if option.choices else samples.get(option.kind, "word"))
         if not option.variable or not value:
@@ -130,6 +132,35 @@ def test_tables_and_sizes_are_read(world):
     assert settings.limits.require
     assert settings.network.allow == ("a", "b")
     assert world.load(SPEAR_NETWORK_ALLOW="c,d").settings.network.allow == ("c", "d")
+
+
+def test_a_search_endpoint_is_an_address_without_a_user_name(world):
+    assert world.load(SPEAR_SEARCH_URL="http://127.0.0.1:8888").settings.web.search_url == "http://127.0.0.1:8888"
+    for wrong in ("searx.example", "ftp://searx.example", "https://user:secret@searx.example/"):
+        world.user(f"[web]\nsearch_url = '{wrong}'\n")
+        assert "web.search_url" in (message := world.fails()) and "http or https" in message
+
+
+def test_searching_takes_an_endpoint_and_where_it_needs_one_a_key(world):
+    assert "no search endpoint" in search_lacks(world.load().settings, {})
+    assert search_lacks(world.load(SPEAR_SEARCH_URL="http://127.0.0.1:8888").settings, {}) == ""
+    world.user("[web]\nsearch_api = 'brave'\nsearch_key_env = 'MY_KEY'\n")
+    settings = world.load().settings
+    assert "MY_KEY is not set" in search_lacks(settings, {})
+    assert search_lacks(settings, {"MY_KEY": "k"}) == ""
+    access = web_access(settings, {"MY_KEY": "k"})
+    assert access is not None and not isinstance(access.search, str) and access.search.endpoint.key == "k"
+    assert web_access(world.load("--no-network").settings, {"MY_KEY": "k"}) is None
+
+
+def test_the_web_tools_are_listed_or_why_they_are_not(world):
+    settings = world.load(SPEAR_SEARCH_URL="http://127.0.0.1:8888").settings
+    assert [line.partition(":")[0] for line in web_lines(settings, Mode.AUTO, {})] == [
+        "spear-web search_internet", "spear-web fetch_url",
+    ]  # fmt: skip
+    assert "no search_internet: no search endpoint" in web_lines(world.load().settings, Mode.ASK, {})[-1]
+    assert web_lines(settings, Mode.SAFE, {}) == ("no web tools: mode safe has no network",)
+    assert web_lines(world.load("--no-network").settings, Mode.AUTO, {}) == ("no web tools: --no-network",)
 
 
 def test_paths_start_where_they_are_written(world):
@@ -258,6 +289,9 @@ WIDENING = [
     "with_corpora = ['x']",
     "trace_file = '/evil'",
     "network.allow = ['evil']",
+    "web.search_url = 'http://evil'",
+    "web.search_api = 'brave'",
+    "web.search_key_env = 'HOME'",
     "limits.memory = '900G'",
     "backends.local = {url = 'http://evil'}",
 ]

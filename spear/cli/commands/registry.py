@@ -111,6 +111,7 @@ OPERATOR_TOOLS: tuple[tuple[str, str, str], ...] = (
     ("find", "GLOB [PATH]", "search names"),
     ("edit", "PATH", "open a file in your editor; the change is made through the host"),
     ("run", "COMMAND", "run a command in the sandbox"),
+    ("web", "URL [--pages A-B] [--offset N] [--save-as PATH] | WORDS", "fetch an address, or search the internet"),
 )
 """`!tools`: name, arguments, what it does. The same tools as the model's, by the operator's own hand."""
 

@@ -15,6 +15,8 @@ _VERBS = {
     "write_file": "Write",
     "delete_file": "Delete",
     "terminal": "Terminal",
+    "search_internet": "Search the web",
+    "fetch_url": "Fetch",
 }
 _MARKS = {
     "ok": "✓",
@@ -43,7 +45,7 @@ def called(data: Mapping[str, Any], width: int = 100, palette: Palette = PLAIN) 
     elif tool == "search_files":
         subject = f"{arguments.get('pattern', '')} in {arguments.get('path') or '.'}"
     else:
-        subject = str(arguments.get("path", ""))
+        subject = str(arguments.get("path") or arguments.get("url") or arguments.get("query") or "")
     verb = one_line(_VERBS.get(tool, tool), 30)
     return f"{palette.paint(Style.TITLE, verb)} {one_line(subject, max(10, width - len(verb) - 1))}".rstrip()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from spear.agent.host import Access, Refusal, ToolRequest
+from spear.agent.host import Access, Outcome, Refusal, ToolRequest, ToolResult
 from spear.agent.tools import SCHEMAS, Toolbox, coerce
 from spear.cli.application import Application
 from spear.control.observation import outline
@@ -17,6 +17,7 @@ from spear.events.stream import Event, Live, Sink
 from spear.host.confirmation import Confirm, nobody
 from spear.host.opening import TurnParts, TurnRequest, open_turn
 from spear.host.spear_host import SpearHost
+from spear.web.tools import SCHEMAS as WEB_SCHEMAS
 
 _LARGEST_EDIT = 4 << 20
 _numbers = itertools.count(1)
@@ -32,7 +33,7 @@ def run_by_hand(
     cancelled: Callable[[], bool],
 ) -> str:
     """What the tool answers. Raises UsageError for a tool or arguments that do not exist."""
-    schema = next((schema for schema in SCHEMAS if schema.name == tool), None)
+    schema = next((schema for schema in (*SCHEMAS, *WEB_SCHEMAS) if schema.name == tool), None)
     if schema is None:
         raise UsageError(f"this build has no tool for that ({tool})", hint="/help lists the tools")
     coerced = coerce(schema, arguments)
@@ -46,13 +47,23 @@ def run_by_hand(
 
     request = ToolRequest(f"operator-{app.session}-{next(_numbers)}", tool, coerced)
     called = {"call_id": request.call_id, "tool": tool}
-    with _host(app, TurnParts(confirm, emit, app.approvals, cancelled)) as host:
+    with _host(app, TurnParts(confirm, emit, app.approvals, cancelled, web=app.web)) as host:
         emit(Event(EventName.TOOL_CALLED, {**called, "arguments": outline(coerced)}))
-        result = Toolbox(host, lambda _: False).run(request)
+        result = _used(host, request)
         host.after_tool(request, result)
         name = EventName.TOOL_REFUSED if result.refusal else EventName.TOOL_FINISHED
         emit(Event(name, {**called, "outcome": result.outcome.value, "changed": result.changed}))
         return result.text
+
+
+def _used(host: SpearHost, request: ToolRequest) -> ToolResult:
+    """The call through the host: the core's six by its toolbox, the web's by the host itself."""
+    if all(schema.name != request.tool for schema in WEB_SCHEMAS):
+        return Toolbox(host, lambda _: False).run(request)
+    refusal = host.authorize(request)
+    if refusal is not None:
+        return ToolResult(refusal.line(), Outcome.REFUSED, refusal, reason=refusal.code)
+    return host.run_web(request)
 
 
 def file_text(app: Application, path: str) -> str:

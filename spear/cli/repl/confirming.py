@@ -70,6 +70,8 @@ def _sentence(question: Question) -> str:
             return f"Let this turn change {target} too?"
         case Subject.CAPABILITY:
             return f"Let {target} act?"
+        case Subject.WEB:
+            return f"Reach {target} on the internet?"
 
 
 def _options(question: Question) -> tuple[Option, ...]:

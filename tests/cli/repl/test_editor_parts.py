@@ -162,12 +162,21 @@ def test_an_address_is_no_path(tree):
         (("grep", "'int x' src"), ("search_files", {"pattern": "int x", "target": "content", "path": "src"})),
         (("find", "*.c"), ("search_files", {"pattern": "*.c", "target": "files", "path": "."})),
         (("run", "echo 'a  b' | cat"), ("terminal", {"command": "echo 'a  b' | cat"})),
+        (("web", "https://e.org"), ("fetch_url", {"url": "https://e.org"})),
+        (("web", "'https://e.org/?a=1&b=2' --pages 3-4"), ("fetch_url", {"url": "https://e.org/?a=1&b=2", "pages": "3-4"})),
+        (("web", "https://e.org/x --save-as @a.pdf"), ("fetch_url", {"url": "https://e.org/x", "save_as": "a.pdf"})),
+        (("web", "ring buffer c"), ("search_internet", {"query": "ring buffer c"})),
     ],
 )
 def test_tools_by_hand_are_calls_of_the_tools(words, call):
     assert call_of(*words) == call
 
 
-@pytest.mark.parametrize("words", [("run", ""), ("grep", ""), ("read", "'"), ("nope", "x"), ("web", "https://e.org")])
+@pytest.mark.parametrize("words", [("run", ""), ("grep", ""), ("read", "'"), ("nope", "x"), ("web", "")])
 def test_words_that_make_no_call_are_answered_with_a_sentence(words):
     assert isinstance(call_of(*words), str)
+
+
+def test_words_no_web_tool_takes_are_answered_as_they_are_written_here():
+    told = call_of("web", "https://e.org --page 3")
+    assert isinstance(told, str) and "!web 'URL'" in told and "spear-web" not in told
