@@ -163,7 +163,10 @@ def test_an_address_is_no_path(tree):
         (("find", "*.c"), ("search_files", {"pattern": "*.c", "target": "files", "path": "."})),
         (("run", "echo 'a  b' | cat"), ("terminal", {"command": "echo 'a  b' | cat"})),
         (("web", "https://e.org"), ("fetch_url", {"url": "https://e.org"})),
-        (("web", "'https://e.org/?a=1&b=2' --pages 3-4"), ("fetch_url", {"url": "https://e.org/?a=1&b=2", "pages": "3-4"})),
+        (
+            ("web", "'https://e.org/?a=1&b=2' --pages 3-4"),
+            ("fetch_url", {"url": "https://e.org/?a=1&b=2", "pages": "3-4"}),
+        ),
         (("web", "https://e.org/x --save-as @a.pdf"), ("fetch_url", {"url": "https://e.org/x", "save_as": "a.pdf"})),
         (("web", "ring buffer c"), ("search_internet", {"query": "ring buffer c"})),
     ],
