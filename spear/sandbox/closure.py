@@ -43,23 +43,20 @@ def protect(root: Path, closed: Sequence[str], hidden: Sequence[str]) -> Protect
     watched: set[str] = set()
     files: set[str] = set()
     directories: set[str] = set()
+    top = str(root)
     for name in closed:
-        for relative in _spellings(root, name):
-            watched.add(relative)
-            existing, mode = _walk(root, relative)
-            pins.update(_ancestors(existing if mode is None else relative, include_self=mode is None))
-            if mode is not None:
-                shut.add(relative)
+        for place in _places(top, name):
+            watched.add(place.relative)
+            if place.mode is not None:
+                shut.add(place.relative)
+            pins.update(_ancestors(place.relative if place.mode is not None else place.above, place.mode is None))
     for name in hidden:
-        for relative in _spellings(root, name):
-            _, mode = _walk(root, relative)
-            if mode is not None:
-                (directories if stat.S_ISDIR(mode) else files).add(relative)
-                pins.update(_ancestors(relative, include_self=False))
-    outer = {name for name in shut if not any(parent in shut for parent in _ancestors(name, include_self=False))}
-    covered = {
-        pin for pin in pins if pin in outer or any(parent in outer for parent in _ancestors(pin, include_self=False))
-    }
+        for place in _places(top, name):
+            if place.mode is not None:
+                (directories if stat.S_ISDIR(place.mode) else files).add(place.relative)
+                pins.update(_ancestors(place.relative))
+    outer = {name for name in shut if not any(parent in shut for parent in _ancestors(name))}
+    covered = {pin for pin in pins if any(parent in outer for parent in _ancestors(pin, include_self=True))}
     return Protection(
         tuple(sorted(pins - covered)), tuple(sorted(outer)), tuple(sorted(files)), tuple(sorted(directories)),
         tuple(sorted(watched)),
@@ -117,45 +114,53 @@ def clear_mountpoint(base: Path, relative: str) -> None:
         os.close(directory)
 
 
-def _spellings(root: Path, name: str) -> Iterable[str]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A path of the root as it is: `above` is the deepest directory on the way to it, `mode` None when it is missing,
+    behind a link or itself one; `linked` tells the last two.
+    """
+
+    relative: str
+    above: str
+    mode: int | None
+    linked: bool = False
+
+
+def _places(root: str, name: str) -> Iterable[_Place]:
     """The path as named and, when a link is on the way, the path it leads to inside the root."""
     relative = name.strip("/")
     if not relative or ".." in relative.split("/"):
         return
-    yield relative
-    _, mode = _walk(root, relative)
-    if mode is not None:
-        return
-    named = f"{root}/{relative}"
-    real = os.path.realpath(named)
-    if real.startswith(f"{root}/") and real != named:
-        yield real[len(str(root)) + 1 :]
+    place = _walk(root, relative)
+    yield place
+    if place.linked:
+        real = os.path.realpath(f"{root}/{relative}")
+        if real.startswith(f"{root}/"):
+            yield _walk(root, real[len(root) + 1 :])
 
 
-def _walk(root: Path, relative: str) -> tuple[str, int | None]:
-    """The deepest directory on the way, and the mode of the end: None when missing, behind a link or itself a link."""
-    path, seen = str(root), ""
+def _walk(root: str, relative: str) -> _Place:
+    path, above = root, ""
     parts = relative.split("/")
     for index, part in enumerate(parts):
         path = f"{path}/{part}"
         try:
             mode = os.lstat(path).st_mode
         except OSError:
-            return seen, None
+            return _Place(relative, above, None)
         if stat.S_ISLNK(mode):
-            return seen, None
+            return _Place(relative, above, None, linked=True)
         if index == len(parts) - 1:
-            return seen, mode
+            return _Place(relative, above, mode)
         if not stat.S_ISDIR(mode):
-            return seen, None
-        seen = f"{seen}/{part}" if seen else part
-    return seen, None
+            return _Place(relative, above, None)
+        above = f"{above}/{part}" if above else part
+    return _Place(relative, above, None)
 
 
-def _ancestors(relative: str, *, include_self: bool) -> Iterable[str]:
+def _ancestors(relative: str, include_self: bool = False) -> list[str]:
     parts = relative.split("/") if relative else []
-    for end in range(1, len(parts) + (1 if include_self else 0)):
-        yield "/".join(parts[:end])
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + (1 if include_self else 0))]
 
 
 def _remove(directory: int, name: str, mode: int) -> None:

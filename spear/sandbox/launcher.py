@@ -109,6 +109,8 @@ class Launcher:
         self._channel = ours
         self._hello: Hello | None = None
         self._serial = 0
+        self.killed = 0
+        """The number of the last command `kill` was for: it and those before it are gone, whether or not heard of."""
 
     def ready(self) -> Hello:
         """Wait until it is there. Raises SupervisorLost."""
@@ -173,6 +175,7 @@ class Launcher:
         """Kill the running command and everything it started; its answer still comes. What is launched meanwhile starts
         when it is gone.
         """
+        self.killed = self._serial
         with contextlib.suppress(OSError):
             self._channel.send(b'{"kill": true}')
 

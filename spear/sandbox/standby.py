@@ -70,6 +70,8 @@ class Waiting:
     @property
     def ended(self) -> bool:
         """Whether it ended before it was released: what it was made from is gone. Raises SupervisorLost."""
+        if self.serial <= self.launcher.killed:
+            return True
         poll = select.poll()
         poll.register(self.launcher.fileno(), select.POLLIN)
         while poll.poll(0):

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from spear.sandbox.request import Limits, Network, RootMount, RunRequest
@@ -41,8 +41,12 @@ def main() -> None:
             runner.close()
             print(json.dumps({"left": [str(path) for path in base.rglob("*")]}), flush=True)
             continue
+        if asked.get("rest"):
+            runner.rest()
+            print("{}", flush=True)
+            continue
         serial += 1
-        upper = base / "uppers" / str(serial)
+        upper = base / "uppers" / asked.get("upper", str(serial))
         tree = Path(asked["tree"])
         root = RootMount(
             tree,
@@ -51,20 +55,23 @@ def main() -> None:
             closed=tuple(asked.get("closed", ())),
             hidden=tuple(asked.get("hidden", ())),
         )
-        outcome = runner.run(
-            RunRequest(
-                asked["script"],
-                (root,),
-                Path(asked.get("cwd", tree)),
-                asked.get("timeout", 20.0),
-                environment=asked.get("environment", {}),
-                network=Network(asked.get("network", "none")),
-                allowed_hosts=tuple(asked.get("allowed", ())),
-                limits=Limits(**asked.get("limits", {})),
-                capture=Path(asked["capture"]) if "capture" in asked else None,
-                output_limit=asked.get("output_limit", 50_000),
-            )
+        request = RunRequest(
+            asked["script"],
+            (root,),
+            Path(asked.get("cwd", tree)),
+            asked.get("timeout", 20.0),
+            environment=asked.get("environment", {}),
+            network=Network(asked.get("network", "none")),
+            allowed_hosts=tuple(asked.get("allowed", ())),
+            limits=Limits(**asked.get("limits", {})),
+            capture=Path(asked["capture"]) if "capture" in asked else None,
+            output_limit=asked.get("output_limit", 50_000),
         )
+        if "shell" in asked:
+            runner._session.shell = tuple(asked["shell"])
+        outcome = runner.run(request)
+        if asked.get("prepare"):
+            runner.prepare(replace(request, cwd=outcome.cwd or tree, environment=outcome.environment or {}))
         answer = {**asdict(outcome), "cwd": str(outcome.cwd) if outcome.cwd else None, "upper": listing(upper)}
         answer["upper_path"] = str(upper)
         print(json.dumps(answer), flush=True)
