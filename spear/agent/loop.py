@@ -276,4 +276,5 @@ def _added(total: Usage, usage: Usage) -> Usage:
         (total.input_tokens or 0) + (usage.input_tokens or 0),
         (total.output_tokens or 0) + (usage.output_tokens or 0),
         (total.cached_tokens or 0) + (usage.cached_tokens or 0),
+        (total.written_tokens or 0) + (usage.written_tokens or 0),
     )

@@ -57,11 +57,13 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the server counted them; `None` where it did not say."""
+    """Tokens as the server counted them; `None` where it did not say. Of the input, `cached_tokens` were read from a
+    cache and `written_tokens` written to one."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    written_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

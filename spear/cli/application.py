@@ -23,6 +23,7 @@ from spear.cli.late_host import LateHost
 from spear.cli.neighbours import Neighbours
 from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
+from spear.cli.spending import price_of
 from spear.cli.tracing import RuntimeTrace
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
 from spear.cli.undo_fact import undo_fact
@@ -45,6 +46,7 @@ from spear.workspace.roots import Roots
 
 if TYPE_CHECKING:
     from spear.cli.repl.ports import CommandHandler
+    from spear.cli.settings_model import Price
     from spear.context.context_selection import Selection
     from spear.host.consent import Approvals
     from spear.host.opening import TurnRequest
@@ -120,6 +122,11 @@ class Application:
                 )
                 self.set_mode(self.mode)
             return self._host
+
+    @property
+    def price(self) -> Price | None:
+        """What the model in use costs, where that is known. A recording costs nothing that anybody knows."""
+        return None if self._invocation.replay is not None else price_of(self.settings)
 
     @property
     def web(self) -> WebAccess | None:

@@ -17,10 +17,11 @@ from spear.cli.invocation import Invocation
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
+from spear.cli.spending import Spending
 from spear.control.controller import FinishedTurn
 from spear.errors import UsageError
 from spear.events.names import EventName, Stop, Verdict
-from spear.events.stream import Event, Live, LiveKind, Sink
+from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 from spear.host.confirmation import NOBODY_TO_ASK
 
 WAYS_OUT = (
@@ -44,12 +45,14 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
         print(json.dumps({"request": request, **app.explain(request)}, ensure_ascii=False, indent=2))
         app.close()
         return 0
+    spending = Spending(app.price)
     with Stopping() as stopping:
         try:
-            done = app.run_turn(request, sink=_sink(output), cancelled=stopping.cancelled, attachment=attachment)
+            sink = fan_out(_sink(output), spending)
+            done = app.run_turn(request, sink=sink, cancelled=stopping.cancelled, attachment=attachment)
         finally:
             app.close()
-    _print(done, output, default_endpoint=loaded.is_default("api_base"))
+    _print(done, output, spending.text, default_endpoint=loaded.is_default("api_base"))
     return exit_status(done, stopping.status)
 
 
@@ -126,12 +129,12 @@ def _stream_json(item: Event | Live) -> None:
     print(json.dumps(row, ensure_ascii=True, default=str), flush=True)
 
 
-def _print(done: FinishedTurn, output: str, *, default_endpoint: bool) -> None:
+def _print(done: FinishedTurn, output: str, cost: str, *, default_endpoint: bool) -> None:
     result = done.result
     if output == "text":
         if result.answer.strip():
             print(clean(result.answer))
-        block = end_block(result)
+        block = end_block(result, cost=cost)
         if block:
             _diagnose(block)
     else:

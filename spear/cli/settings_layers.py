@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from spear.cli.option import BOOLEAN
 from spear.cli.options import settings_options
-from spear.cli.settings_model import Backend, Settings
+from spear.cli.settings_model import Backend, Price, Settings
 from spear.errors import ConfigurationError
 
 
@@ -198,6 +198,10 @@ def _require_known(key: str, value: Any, place: str) -> None:
             for inner in backend if isinstance(backend, dict) else ():
                 names = [f"backends.{name}.{known}" for known in Backend.model_fields]
                 _require_one_of(f"backends.{name}.{inner}", names, place)
+            price = backend.get("price") if isinstance(backend, dict) else None
+            for inner in price if isinstance(price, dict) else ():
+                names = [f"backends.{name}.price.{known}" for known in Price.model_fields]
+                _require_one_of(f"backends.{name}.price.{inner}", names, place)
 
 
 def _require_one_of(key: str, known: list[str], place: str) -> None:

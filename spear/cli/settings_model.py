@@ -57,6 +57,20 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Price(_Table):
+    """`[backends.NAME.price]`: what a million tokens cost. `cached` are input tokens read from a cache, `written` those
+    written to one; where the server counts some and their price is not given, the cost is not known."""
+
+    input: NotNegative
+    output: NotNegative
+    cached: NotNegative | None = None
+    written: NotNegative | None = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+
+
 class Backend(_Table):
     """`[backends.NAME]`: an endpoint with a name. Empty strings fall back to the settings of the same name.
 
@@ -74,6 +88,8 @@ class Backend(_Table):
     gguf: Location | None = None
     """A model file to serve here, in place of a `url`."""
     ctx: Positive | None = None
+    price: Price | None = None
+    """What its `model` costs; it is shown while a turn runs and at its end."""
 
     @model_validator(mode="before")
     @classmethod

@@ -133,7 +133,7 @@ def _both(first: Outcome, second: Outcome) -> Outcome:
     )
 
 
-_USAGE = ("input_tokens", "output_tokens", "cached_tokens")
+_USAGE = ("input_tokens", "output_tokens", "cached_tokens", "written_tokens")
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -45,6 +45,8 @@ class EventObserver(Observer):
                 "tool_calls": [call.name for call in turn.tool_calls],
                 "input_tokens": turn.usage.input_tokens,
                 "output_tokens": turn.usage.output_tokens,
+                "cached_tokens": turn.usage.cached_tokens,
+                "written_tokens": turn.usage.written_tokens,
             },
         )
 

@@ -141,6 +141,7 @@ class MessageAssembler:
             sum(given) if given else None,
             self._usage.get("output_tokens"),
             self._usage.get("cache_read_input_tokens"),
+            self._usage.get("cache_creation_input_tokens"),
         )
 
 

@@ -147,6 +147,7 @@ def _record(model: str, request: ModelRequest, turn: ModelTurn) -> dict[str, Any
             "input_tokens": turn.usage.input_tokens,
             "output_tokens": turn.usage.output_tokens,
             "cached_tokens": turn.usage.cached_tokens,
+            "written_tokens": turn.usage.written_tokens,
         },
         "reasoning": turn.reasoning,
     }
@@ -181,7 +182,7 @@ def _turn(entry: Mapping[str, Any]) -> ModelTurn:
         for call in _field(entry, "tool_calls", list)
     )
     usage = _field(entry, "usage", dict)
-    counts = [usage.get(key) for key in ("input_tokens", "output_tokens", "cached_tokens")]
+    counts = [usage.get(key) for key in ("input_tokens", "output_tokens", "cached_tokens", "written_tokens")]
     if any(count is not None and not isinstance(count, int) for count in counts):
         raise TypeError("usage")
     return ModelTurn(

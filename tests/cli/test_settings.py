@@ -229,6 +229,11 @@ def test_a_file_with_a_byte_order_mark_is_read(world):
         ("network = 3\n", ["[network]"]),
         ("[backends.x]\nmodel = 'm'\n", ["backends.x.url is missing"]),
         ("[backends.x]\nurl = 'u'\nctx = 'big'\n", ["backends.x.ctx", "'big'", "integer"]),
+        ("[backends.x]\nurl = 'u'\n[backends.x.price]\ninput = 1\n", ["backends.x.price.output is missing"]),
+        ("[backends.x]\nurl = 'u'\n[backends.x.price]\ninptu = 1\n", ["backends.x.price.inptu", "price.input"]),
+        ("[backends.x]\nurl = 'u'\nprice = {input = -1, output = 2}\n", ["backends.x.price.input", "-1"]),
+        ("[backends.x]\nurl = 'u'\nprice = {input = nan, output = 2}\n", ["backends.x.price.input", "nan"]),
+        ("[backends.x]\nurl = 'u'\nprice = {input = 1, output = 2, currency = '$'}\n", ["price.currency", "'$'"]),
         ("temp = 9\n", ["temp", "less than or equal to 2"]),
     ],
 )

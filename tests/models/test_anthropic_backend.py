@@ -87,6 +87,7 @@ def test_an_answer_with_thinking_and_a_call_arrives_and_only_its_text_is_shown()
     assert turn.tool_calls == (ToolCall("toolu_1", "a", '{"path": "x"}'),)
     assert turn.stop_reason is StopReason.TOOL_CALLS
     assert (turn.usage.input_tokens, turn.usage.output_tokens, turn.usage.cached_tokens) == (50, 9, 40)
+    assert turn.usage.written_tokens == 7
 
 
 def test_a_whole_reply_is_read_like_a_stream() -> None:

@@ -1,4 +1,4 @@
-"""The end of a turn as one block: verdict, reasons, files, checks, time, tokens (spec 8.2)."""
+"""The end of a turn as one block: verdict, reasons, files, checks, time, tokens, cost (spec 8.2)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ _OF_VERDICT = {Verdict.VERIFIED: Style.OK, Verdict.UNVERIFIED: Style.BAD, Verdic
 _OF_STATUS = {"passed": Style.OK, "failed": Style.BAD, "error": Style.BAD}
 
 
-def end_block(result: TurnResult, lines: Mapping[str, tuple[int, int]] | None = None, palette: Palette = PLAIN) -> str:
+def end_block(
+    result: TurnResult,
+    lines: Mapping[str, tuple[int, int]] | None = None,
+    palette: Palette = PLAIN,
+    cost: str = "",
+) -> str:
     """The block for a finished turn; "" for a plain answer that changed nothing and stopped normally.
 
-    `lines` gives added and removed lines of a changed file where they are known.
+    `lines` gives added and removed lines of a changed file where they are known, `cost` the sum where it is.
     """
     plain_answer = result.verdict is Verdict.NO_CHANGE and result.stop.reason is Stop.ANSWERED
     if plain_answer and not result.refusals:
@@ -34,15 +39,16 @@ def end_block(result: TurnResult, lines: Mapping[str, tuple[int, int]] | None = 
     rows += _files(result, lines or {}, palette)
     rows += _checks(result, palette)
     rows += _refusals(result, palette)
-    rows.append(palette.paint(Style.MUTED, f"  {spent(result)}"))
+    rows.append(palette.paint(Style.MUTED, f"  {spent(result, cost)}"))
     return "\n".join(rows)
 
 
-def spent(result: TurnResult) -> str:
-    """Time, rounds and tokens of a turn, one line."""
+def spent(result: TurnResult, cost: str = "") -> str:
+    """Time, rounds, tokens and cost of a turn, one line."""
     tokens = f"{result.usage.input_tokens + result.usage.output_tokens:,}".replace(",", " ")
     rounds = "1 round" if result.rounds == 1 else f"{result.rounds} rounds"
-    return f"{result.duration_s:.1f} s · {rounds} · {tokens} tokens"
+    figures = (f"{result.duration_s:.1f} s", rounds, f"{tokens} tokens", cost)
+    return " · ".join(figure for figure in figures if figure)
 
 
 def _files(result: TurnResult, lines: Mapping[str, tuple[int, int]], palette: Palette) -> list[str]:

@@ -18,6 +18,7 @@ from spear.cli.repl.interruption import Interruption
 from spear.cli.repl.operator_tools import ToolCall, call_of
 from spear.cli.repl.ports import Answer, ChatApplication, CommandHandler, Option, PastTurn
 from spear.cli.repl.turn_view import Canvas, TurnView
+from spear.cli.spending import Spending
 from spear.errors import SpearError
 from spear.events.names import EventName
 from spear.events.stream import Event, Live, Sink
@@ -134,6 +135,7 @@ class Driver:
         view = TurnView(
             Canvas(screen.palette, self._renderer, screen.width, screen.show, screen.changed, screen.activity)
         )
+        view.progress.spending = Spending(self.app.price)
         screen.watch(view)
         try:
             done = self.app.run_turn(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
 
     from spear.agent.messages import Message
     from spear.cli.display.palette import Palette
+    from spear.cli.settings_model import Price
     from spear.control.controller import FinishedTurn
     from spear.events.names import Mode
     from spear.events.stream import Sink
@@ -137,6 +138,8 @@ class ChatApplication(Protocol):
     def backend_label(self) -> str: ...
     @property
     def model_label(self) -> str: ...
+    @property
+    def price(self) -> Price | None: ...
     @property
     def standard_label(self) -> str: ...
     @property

@@ -6,16 +6,18 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from spear.cli.spending import Spending
 from spear.events.names import EventName
 from spear.events.stream import Event
 
 
 @dataclass(slots=True)
 class Progress:
-    """Counts events. `changed` tells whether a call has changed the tree; `answered` that the model has said its last
-    word and nothing runs any more."""
+    """Counts events; `spending` adds up what they cost. `changed` tells whether a call has changed the tree; `answered`
+    that the model has said its last word and nothing runs any more."""
 
     started: float = field(default_factory=time.monotonic)
+    spending: Spending = field(default_factory=lambda: Spending(None))
     rounds: int = 0
     tokens: int = 0
     context_tokens: int = 0
@@ -27,6 +29,7 @@ class Progress:
     def take(self, event: Event) -> None:
         """Count one event."""
         data: Any = event.data
+        self.spending(event)
         match event.name:
             case EventName.MODEL_REQUESTED:
                 self.rounds += 1

@@ -18,6 +18,7 @@ from spear.cli.repl.differences import difference
 from spear.cli.repl.earlier import TURNS, earlier_turns
 from spear.cli.repl.ports import CommandHandler, PastTurn, SessionRow
 from spear.cli.repl.switching import with_model
+from spear.cli.settings_model import Price
 from spear.control.controller import FinishedTurn
 from spear.events.names import Mode
 from spear.events.stream import Sink
@@ -113,6 +114,11 @@ class ChatSession:
         """The model id, or that the endpoint's first is taken; a recording is labelled as one."""
         unknown = "the endpoint's first model" if self._invocation.replay is None else "a recorded model"
         return self._behind.model or unknown
+
+    @property
+    def price(self) -> Price | None:
+        """What the model in use costs, where that is known."""
+        return self._app.price
 
     @property
     def standard_label(self) -> str:

@@ -17,13 +17,14 @@ def idle_line(app: ChatApplication, width: int, hint: str = "") -> str:
 
 
 def running_line(app: ChatApplication, progress: Progress, waiting: int, width: int, hint: str = "") -> str:
-    """The row of a turn that runs: elapsed, rounds, tokens, context, what its checks show so far."""
+    """The row of a turn that runs: elapsed, rounds, tokens, context, cost, what its checks show so far."""
     window = max(1, app.context_window)
     rounds = "1 round" if progress.rounds == 1 else f"{progress.rounds} rounds"
     spent = f"{progress.tokens:,}".replace(",", " ") if progress.tokens else ""
     context = f"{100 * progress.context_tokens // window}%"
     begin = (app.mode.value, f"{progress.elapsed:.0f} s", rounds)
-    end = (progress.so_far, *((f"{waiting} waiting",) if waiting else ()), *((hint,) if hint else ()))
+    cost = (progress.spending.text,) if progress.spending.text else ()
+    end = (*cost, progress.so_far, *((f"{waiting} waiting",) if waiting else ()), *((hint,) if hint else ()))
     long = " · ".join((*begin, *([f"{spent} tokens"] if spent else ()), f"context {context}", *end))
     short = " · ".join((*begin, *([f"{spent} tok"] if spent else ()), f"ctx {context}", *end))
     stops = "" if hint else " · Ctrl+C stops"

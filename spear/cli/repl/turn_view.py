@@ -211,7 +211,7 @@ class TurnView:
             if done.failure is not None:
                 hint = f" — {done.failure.hint}" if done.failure.hint else ""
                 self._emit(self._fitted(self._paint(Style.BAD, f"! {clean(done.failure.message)}{clean(hint)}")))
-            block = end_block(result, self._lines, self._canvas.palette)
+            block = end_block(result, self._lines, self._canvas.palette, self.progress.spending.text)
             if block:
                 self._emit(self._fitted(block), apart=True)
             self._canvas.activity()

@@ -56,6 +56,7 @@ class StandIn:
         self.backend_label, self.model_label = "http://127.0.0.1:1/v1", "scripted"
         self.limits_label = "bubblewrap, limits by cgroup"
         self.standard_label, self.context_window = "", 32768
+        self.price = None
         self.commands: Mapping[str, CommandHandler] = {"knowledge": self._knowledge}
         self.approvals = Approvals()
         self.manager = CheckpointManager(self.state.checkpoints)

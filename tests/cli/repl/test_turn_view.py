@@ -13,6 +13,8 @@ from spear.cli.repl.interruption import Interruption
 from spear.cli.repl.progress import Progress
 from spear.cli.repl.status_line import running_line
 from spear.cli.repl.turn_view import LIVE_ROWS, Canvas, TurnView
+from spear.cli.settings_model import Price
+from spear.cli.spending import Spending
 from spear.control.controller import FinishedTurn
 from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, LiveKind
@@ -177,6 +179,22 @@ def test_the_status_row_gives_up_words_before_it_is_cut(width):
     for row in (running_line(app, progress, 2, width), running_line(app, progress, 2, width, hint)):
         assert len(row) <= width and "…" not in row
     assert hint in row
+
+
+def test_the_cost_stands_in_the_row_while_the_turn_runs_and_in_the_block_at_its_end(shown):
+    shown.view.progress.spending = Spending(Price(input=3.0, output=15.0))
+    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
+    assert "USD" not in running_line(app, shown.view.progress, 0, 160)
+    shown.event(EventName.MODEL_ANSWERED, input_tokens=1000, output_tokens=100, tool_calls=["patch"])
+    assert " · 0.0045 USD · " in running_line(app, shown.view.progress, 0, 160)
+    shown.finish("Done.", "UNVERIFIED")
+    assert shown.texts[-1].endswith("tokens · 0.0045 USD")
+
+
+def test_an_unknown_cost_is_not_there(shown):
+    shown.event(EventName.MODEL_ANSWERED, input_tokens=1000, output_tokens=100, tool_calls=["patch"])
+    shown.finish("Done.", "UNVERIFIED")
+    assert shown.texts[-1].endswith(" tokens")
 
 
 def test_the_status_row_names_the_mode_the_next_call_is_granted_by():
