@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import signal
+import statistics
 import subprocess
 import time
 from collections.abc import Sequence
@@ -45,6 +46,7 @@ def rows(quick: bool) -> list[Row]:
 
 def _commands(where: Place, runs: int) -> list[Row]:
     made = []
+    _quietly(where, [executable(), "doctor", "--fresh"])  # what the bare one says again, as to whoever asks twice
     for words in (["--version"], ["--help"], ["doctor"], ["completion", "bash"]):
         left, right = paired(
             runs,
@@ -55,7 +57,11 @@ def _commands(where: Place, runs: int) -> list[Row]:
         made.append(
             ratio_row(f"spear-chat {' '.join(words)}", 2.0, left, right, note=f"imports {loaded or 'none of them'}")
         )
-    return made
+    fresh = statistics.median(
+        timed(lambda: _quietly(where, [executable(), "doctor", "--fresh"])) for _ in range(runs // 3)
+    )
+    note = "runs a sandbox, rg, git, and asks the endpoint"
+    return [*made, Row("spear-chat doctor --fresh", round(fresh, 2), None, "ms", None, "", None, runs // 3, note)]
 
 
 def _quietly(where: Place, argv: Sequence[str]) -> None:

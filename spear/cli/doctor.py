@@ -1,37 +1,49 @@
-"""`spear-chat doctor [--json]`: what this machine has and lacks, and the command that mends each thing (spec 8.1).
+"""`spear-chat doctor [--json] [--fresh]`: what this machine has and lacks, and the command that mends each thing.
 
-Needs no terminal, no model and no network; every probe answers within two seconds.
+Needs no terminal, no model and no network; every probe answers within two seconds (spec 8.1). What waits for others
+(the sandbox, programs, the endpoint) is looked at together. A healthy report is kept for `doctor_memory` to say again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from spear.cli import doctor_memory
 from spear.cli.backend import endpoint_label, environment_key
 from spear.cli.display.filtering import clean
-from spear.cli.settings import Loaded, load
+from spear.cli.settings import PROJECT_FILE, Loaded, load, user_config
+from spear.cli.settings_layers import LayerName
 from spear.cli.settings_model import Settings
 from spear.cli.tool_memory import ToolMemory
 from spear.errors import SpearError
 from spear.models.catalogue import Catalogue
 from spear.models.toolless import ToolSupport
 from spear.sandbox.network import SEARCH_PATH
-from spear.sandbox.selftest import preflight
+from spear.sandbox.selftest import Preflight, preflight
+from spear.sandbox.session import BWRAP_PATH
 from spear.state.directory import StateDirectory
+from spear.state.files import replace_durably
 
 _SECONDS = 2.0
-_MOST_FILES = 200_000
+_WAY_OUT = "start it, or name another: spear-chat --api-base URL; without one, try: spear-chat --demo"
+_LIMITED = Path("/proc/sys/user/max_user_namespaces")
+_RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_KERNEL = (
+    "/proc/sys/kernel/random/boot_id", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/unprivileged_userns_clone",
+    str(_LIMITED), str(_RESTRICTED), "/proc/self/cgroup",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,11 @@ class Finding:
 def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
     """Look at everything; status 1 when something keeps turns from working."""
     loaded = load(parsed, environ, cwd)
+    grounds = _grounds(loaded.settings, (user_config(parsed, environ, cwd), cwd / PROJECT_FILE), environ)
+    taken, digest = time.time(), doctor_memory.digest(grounds, environ, str(cwd))
     findings = examine(loaded, environ)
+    if _is_plain(loaded, environ):
+        _keep(findings, loaded.settings, lambda said: doctor_memory.written(taken, digest, grounds, said))
     if parsed.json:
         document = {
             "findings": [asdict(found) for found in findings],
@@ -60,41 +76,42 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
     return 1 if any(found.status == "problem" for found in findings) else 0
 
 
-def lines(findings: list[Finding]) -> list[str]:
+def lines(findings: Sequence[Finding]) -> list[str]:
     """The findings as text, each with its fix below it."""
-    found: list[str] = []
-    for finding in findings:
-        mark = {"ok": "ok     ", "warning": "note   ", "missing": "missing", "problem": "PROBLEM"}[finding.status]
-        found.append(clean(f"{mark} {finding.name}: {finding.detail}"))
-        if finding.fix:
-            found.append(clean(f"        → {finding.fix}"))
-    return found
+    return [clean(line) for found in findings for line in _printed(found)]
+
+
+def _printed(found: Finding) -> list[str]:
+    return doctor_memory.report_lines(found.status, found.name, found.detail, found.fix)
 
 
 def examine(loaded: Loaded, environ: Mapping[str, str]) -> list[Finding]:
     """Every finding, in the order an operator would mend them."""
     state = StateDirectory(loaded.settings.state_dir)
-    probes: tuple[Callable[[], Finding], ...] = (
-        lambda: _sandbox(state),
-        _user_namespaces,
-        lambda: _limits(state),
-        _network_helper,
-        lambda: _program("ripgrep", "rg", "the search falls back to Python: slower", "ripgrep"),
-        lambda: _program("git", "git", "what git ignores and tracks is not known", "git"),
-        lambda: _endpoint(loaded, environ),
-        lambda: _configuration(loaded),
-        lambda: _state(state),
-        lambda: Finding("standards", "ok", "none bound"),
-    )
-    return [probe() for probe in probes]
+    with ThreadPoolExecutor(4, "doctor") as pool:
+        tried = pool.submit(_try, state)
+        ripgrep = pool.submit(_program, "ripgrep", "rg", "the search falls back to Python: slower", "ripgrep")
+        git = pool.submit(_program, "git", "git", "what git ignores and tracks is not known", "git")
+        endpoint = pool.submit(_endpoint, loaded, environ)
+    sandbox = tried.result()
+    return [
+        _sandbox(sandbox), _user_namespaces(), _limits(sandbox), _network_helper(), ripgrep.result(), git.result(),
+        endpoint.result(), _configuration(loaded), _state(state), Finding("standards", "ok", "none bound"),
+    ]  # fmt: skip
 
 
-def _sandbox(state: StateDirectory) -> Finding:
+def _try(state: StateDirectory) -> Preflight | OSError | SpearError:
+    """The self-test of the sandbox, or why it could not be made."""
     try:
         state.prepare()
-        found = preflight(state.root, cached=False)
+        return preflight(state.root, cached=False)
     except (OSError, SpearError) as error:
-        return Finding("bwrap", "problem", f"could not be tried: {error}", "make the state directory writable")
+        return error
+
+
+def _sandbox(found: Preflight | OSError | SpearError) -> Finding:
+    if not isinstance(found, Preflight):
+        return Finding("bwrap", "problem", f"could not be tried: {found}", "make the state directory writable")
     if not found.ok:
         return Finding("bwrap", "problem", found.problem, found.remedy)
     if not found.overlay:
@@ -105,21 +122,16 @@ def _sandbox(state: StateDirectory) -> Finding:
 
 
 def _user_namespaces() -> Finding:
-    limit = Path("/proc/sys/user/max_user_namespaces")
-    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-    if limit.exists() and limit.read_text(encoding="ascii").strip() == "0":
+    if _LIMITED.exists() and _LIMITED.read_text(encoding="ascii").strip() == "0":
         return Finding("user namespaces", "problem", "switched off", "sudo sysctl user.max_user_namespaces=15000")
-    if restricted.exists() and restricted.read_text(encoding="ascii").strip() == "1":
+    if _RESTRICTED.exists() and _RESTRICTED.read_text(encoding="ascii").strip() == "1":
         fix = "install the bwrap AppArmor profile of the distribution (apparmor-profiles), or allow /usr/bin/bwrap"
         return Finding("user namespaces", "warning", "restricted by AppArmor", fix)
     return Finding("user namespaces", "ok", "available")
 
 
-def _limits(state: StateDirectory) -> Finding:
-    try:
-        mechanism = preflight(state.root).limits
-    except (OSError, SpearError):
-        mechanism = ""
+def _limits(found: Preflight | OSError | SpearError) -> Finding:
+    mechanism = found.limits if isinstance(found, Preflight) else ""
     if mechanism in ("", "rlimit-only"):
         return Finding(
             "limits", "warning", "a process tree cannot be bounded as a whole here (rlimit-only)",
@@ -158,17 +170,19 @@ def _endpoint(loaded: Loaded, environ: Mapping[str, str]) -> Finding:
         if shutil.which("ssh", path=environ.get("PATH")) is None:
             return Finding("endpoint", "missing", f"{shown}: no ssh", "sudo apt-get install openssh-client")
         return Finding("endpoint", "ok", f"{shown}: not asked, for that would open the tunnel")
-    way_out = "start it, or name another: spear-chat --api-base URL; without one, try: spear-chat --demo"
     if urlsplit(settings.api_base).scheme not in ("http", "https"):
-        return Finding("endpoint", "warning", f"{shown} is no http address", way_out)
+        return Finding("endpoint", "warning", f"{shown} is no http address", _WAY_OUT)
     try:
         with urllib.request.urlopen(_models_request(settings, environ), timeout=_SECONDS) as reply:  # noqa: S310
             document = json.loads(reply.read(1 << 20))
     except urllib.error.HTTPError as error:
-        fix = f"check the key in {settings.api_key_env}" if error.code in (401, 403) else way_out
+        fix = f"check the key in {settings.api_key_env}" if error.code in (401, 403) else _WAY_OUT
         return Finding("endpoint", "warning", f"{shown} answers {error.code}", fix)
+    except urllib.error.URLError as error:
+        reason = error.reason if isinstance(error.reason, OSError) else error
+        return Finding("endpoint", "warning", doctor_memory.unusable(shown, reason), _WAY_OUT)
     except (OSError, ValueError) as error:
-        return Finding("endpoint", "warning", f"{shown} cannot be used: {error}", way_out)
+        return Finding("endpoint", "warning", f"{shown} cannot be used: {error}", _WAY_OUT)
     catalogue = Catalogue(settings.model or None)
     catalogue.learn(document if isinstance(document, dict) else {})
     model, window = catalogue.model or "?", catalogue.window or "not reported"
@@ -207,16 +221,52 @@ def _origins(loaded: Loaded) -> dict[str, str]:
 
 
 def _state(state: StateDirectory) -> Finding:
-    total = files = 0
-    for directory, _, names in os.walk(state.root):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(directory, name)).st_size  # noqa: PTH118 - hot loop
-            except OSError:
-                continue
-        files += len(names)
-        if files > _MOST_FILES:
-            break
-    size = f"{total / 1e6:.1f} MB in {files} files"
-    fix = "spear-chat sessions prune" if total > 1_000_000_000 else ""
-    return Finding("state", "warning" if fix else "ok", f"{state.root}: {size}", fix)
+    status, detail, fix = doctor_memory.state_finding(str(state.root))
+    return Finding("state", status, detail, fix)
+
+
+def _is_plain(loaded: Loaded, environ: Mapping[str, str]) -> bool:
+    """Whether a bare `doctor` would examine just this: no flag, the usual state directory."""
+    flagged = any(origin.layer is LayerName.FLAG for origin in loaded.origins.values())
+    return not flagged and str(loaded.settings.state_dir) == doctor_memory.default_state(environ)
+
+
+def _keep(findings: Sequence[Finding], settings: Settings, written: Callable[[Sequence[Sequence[str]]], str]) -> None:
+    """Keep a healthy report for the next time; whatever was kept before is no longer true, or older."""
+    state = StateDirectory(settings.state_dir)
+    kept = Path(doctor_memory.file_of(str(state.root)))
+    address = urlsplit(settings.api_base)
+    healthy = all(found.status == "ok" for found in findings if found.name not in ("endpoint", "state"))
+    asked = address.scheme == "http" and address.hostname and not settings.gguf and not settings.ssh
+    try:
+        if not healthy or not asked or urllib.request.getproxies():
+            kept.unlink(missing_ok=True)
+            return
+        said: list[tuple[str, ...]] = []
+        for found in findings:
+            match found.name:
+                case "endpoint":
+                    answer = found.detail if found.status == "ok" else ""
+                    place = (str(address.hostname).encode("idna").decode("ascii"), str(address.port or 80))
+                    said.append(("endpoint", *place, endpoint_label(settings), answer, _WAY_OUT))
+                case "state":
+                    said.append(("state", str(state.root)))
+                case _:
+                    said += [("line", line) for line in lines([found])]
+        replace_durably(kept, written(said).encode("utf-8", "replace"))
+    except (OSError, ValueError, SpearError):
+        return  # what cannot be kept is examined anew
+
+
+def _grounds(settings: Settings, files: Sequence[Path], environ: Mapping[str, str]) -> Sequence[doctor_memory.Ground]:
+    """All that the findings follow from, but for the environment."""
+    state, path = StateDirectory(settings.state_dir), environ.get("PATH", "")
+    programs = (
+        ("bwrap", BWRAP_PATH), ("pasta", SEARCH_PATH), ("slirp4netns", SEARCH_PATH), ("rg", path), ("git", path)
+    )  # fmt: skip
+    return (
+        *(("text", name) for name in _KERNEL),
+        ("lines", "/proc/self/status", "Uid:", "CapEff:", "NoNewPrivs:", "Seccomp:"),
+        *(("program", *program) for program in programs),
+        *(("file", str(file)) for file in (*files, state.trusted, state.last_backend, state.tool_support)),
+    )

@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if len(words) == 2 and words[0] == "completion" and (text := _completion(words[1])):
             print(text)
             return 0
+        if words == ["doctor"] and (report := _remembered()):
+            print(report)
+            return 0
         from spear.cli.arguments import parse
         from spear.cli.subcommands import WIRED
 
@@ -109,6 +112,16 @@ def _help() -> int:
 
     print(help_page(WIRED))
     return 0
+
+
+def _remembered() -> str:
+    """What doctor may say again; "" where it must examine."""
+    from spear.cli.doctor_memory import recall
+
+    try:
+        return recall(os.environ, os.getcwd())  # noqa: PTH109 - without pathlib
+    except FileNotFoundError:
+        return ""
 
 
 def _completion(shell: str) -> str:

@@ -7,6 +7,7 @@ from spear.cli.option import BOOLEAN, DIRECTORY, FILE, INTEGER, LIST, Command, O
 _SESSION = Option("session", "--session", "the session, by id or its beginning", metavar="ID", default="the latest")
 _YES = Option("yes", "--yes", "do not ask", kind=BOOLEAN)
 _JSON = Option("json", "--json", "print JSON", kind=BOOLEAN)
+_FRESH = Option("fresh", "--fresh", "examine everything again, whatever was examined before", kind=BOOLEAN)
 _TURN = Option("turn", "--turn", "the turn", kind=INTEGER, default="the last")
 _ID = Positional("session", "session id or its beginning", count="?")
 _ROWS = (Option("jsonl", "--jsonl", "rows of JSON in, decisions out", kind=BOOLEAN),)
@@ -34,7 +35,7 @@ _ENDPOINT = (
 )
 
 COMMANDS: tuple[Command, ...] = (
-    Command("doctor", "what is missing, and the command that fixes it", options=(_JSON,), shared=_ENDPOINT),
+    Command("doctor", "what is missing, and the command that fixes it", options=(_JSON, _FRESH), shared=_ENDPOINT),
     Command(
         "audit",
         "verify, show and export the record of sessions",
