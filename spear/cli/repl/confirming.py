@@ -71,7 +71,7 @@ def _sentence(question: Question) -> str:
         case Subject.CAPABILITY:
             return f"Let {target} act?"
         case Subject.WEB:
-            return f"Reach {target} on the internet?"
+            return "Let this reach the internet?"
 
 
 def _options(question: Question) -> tuple[Option, ...]:
