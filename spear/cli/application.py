@@ -388,6 +388,7 @@ class Application:
                 conversation=self.conversation,
                 cwd=str(self.host.shell.cwd),
                 environment=dict(self.host.shell.environment),
+                extra={**self.record.extra, **self.host.remembered()},
             )
         )
 

@@ -50,7 +50,7 @@ def open_host(
         host_environment=environ,
         limits=_limits(settings),
     )
-    return HostSession(
+    session = HostSession(
         identity=record.id,
         roots=workspace.roots,
         state=state,
@@ -70,6 +70,8 @@ def open_host(
         ),
         project=workspace.project,
     )
+    session.recall(record.extra)
+    return session
 
 
 def _probe(state: StateDirectory) -> Preflight:

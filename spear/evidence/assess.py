@@ -26,6 +26,8 @@ from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
 from spear.evidence.ordering import changes_come_first, may_be_put_back, own_output
+from spear.evidence.products import NO_PRODUCTS, Products, ProductWrite
+from spear.evidence.provenance import Provenance, own_files
 from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
 from spear.evidence.runners.output import (
     could_not_start,
@@ -51,6 +53,8 @@ class CommandFacts:
     directory it started in ("" the root), absolute where that lies outside; `environment` is what the session had
     exported, `ended` the directory it ended in. `rewrote` says that it wrote delivered files and left them as they
     were, `dropped` that some of what it wrote did not stay: its checks may have run on another tree than it left.
+    `wrote` are the build products it wrote; `backdated` the delivered files it gave a time before its own start,
+    so that what is built by time may have passed them over.
     """
 
     exit_code: int | None
@@ -64,6 +68,13 @@ class CommandFacts:
     ended: str | None = None
     rewrote: bool = False
     dropped: bool = False
+    wrote: tuple[ProductWrite, ...] = ()
+    backdated: tuple[str, ...] = ()
+
+    @property
+    def setting(self) -> Setting:
+        """What it started from."""
+        return Setting(self.start, self.environment, self.ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +86,18 @@ class _Judged:
 
 
 def assess_command(
-    script: Script, command: CommandFacts, facts: ProjectFacts, before: EpochLedger, after: EpochLedger
+    script: Script,
+    command: CommandFacts,
+    facts: ProjectFacts,
+    before: EpochLedger,
+    after: EpochLedger,
+    products: Products = NO_PRODUCTS,
 ) -> CheckRecord | None:
     """The checks of a command and how each ended; None when it holds none. Pure: same input, same record.
 
-    `before` and `after` are the ledgers around the command. Where the command itself changed delivered source, a check
-    in it counts for the state it left only if the structure shows that the change came first.
+    `before` and `after` are the ledgers around the command, `products` what was known of the build products before it.
+    Where the command itself changed delivered source, a check in it counts for the state it left only if the structure
+    shows that the change came first.
     """
     candidates = [c for c in recognise(script, facts, start=command.start) if c.kinds or c.finding.void]
     if not candidates:
@@ -89,8 +106,9 @@ def assess_command(
     known = standings(script, command.exit_code, command.pipe_status, command.output)
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
-    setting = Setting(command.start, command.environment, command.ended)
-    results = []
+    setting = command.setting
+    provenance = Provenance.of(script, candidates, facts, setting, command.wrote, products.in_state(after.fingerprint))
+    results: list[CheckResult] = []
     for order, candidate in enumerate(candidates):
         own = _summaries_of(candidate, candidates, summaries)
         judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
@@ -99,7 +117,16 @@ def assess_command(
             judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
         elif judged.status is CheckStatus.PASSED and (why := doubt(script, candidate, facts, setting)) is not None:
             judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
-        results.append(_result(candidate, judged, order, after, numbers))
+        planted: tuple[str, ...] = ()
+        if judged.status is CheckStatus.PASSED and candidate.kinds & PROVING:
+            planted = provenance.planted_for(candidate)
+            why = CheckCode.PRODUCT_PLANTED if planted else None
+            if after.differences and why is None and not provenance.is_of_present_source(candidate, results):
+                why = CheckCode.BUILT_BEFORE
+            if why is not None:
+                judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
+        result = _result(candidate, judged, order, after, numbers)
+        results.append(result.model_copy(update={"own": own_files(candidate, facts), "planted": planted}))
     return CheckRecord.of(results)
 
 
@@ -118,6 +145,8 @@ def _on_another_tree(
         new = {path for path in own_output(script, candidate, facts, command.start) if after.began_absent(path)}
         changed = not paths <= new
     if changed and not changes_come_first(script, candidate, facts, command.start):
+        return True
+    if any(not after.began_absent(path) for path in command.backdated):
         return True
     return may_be_put_back(script, candidate, facts, command.start, rewrote=command.rewrote, dropped=command.dropped)
 

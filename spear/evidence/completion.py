@@ -66,6 +66,7 @@ class _FinalState:
     failing: tuple[SeenCheck, ...]
     loose: tuple[SeenCheck, ...]
     inconclusive: tuple[SeenCheck, ...]
+    own: tuple[SeenCheck, ...]
     looks: tuple[SeenCheck, ...]
 
 
@@ -87,30 +88,33 @@ def judge(evidence: TurnEvidence) -> VerdictReport:
         *_nothing_shown(evidence, final, files, has_claims=bool(claims)),
         *(_unshown(claim, final) for claim in unsupported),
     ]
-    notes = [*_weakenings(evidence, certain=False), *_not_run(evidence)]
+    notes = [*_weakenings(evidence, certain=False), *_failed_before(evidence, final), *_not_run(evidence)]
     if blocking:
-        reasons = (*blocking, *_explanations(final), *notes)
+        reasons = (*blocking, *_explanations(evidence, final), *notes)
         return VerdictReport(Verdict.UNVERIFIED, reasons, checks, files, unsupported)
     return VerdictReport(Verdict.VERIFIED, (*_successes(evidence, final), *notes), checks, files)
 
 
 def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
     """Sort everything that ran on the final state. Passes lose the kinds something took the force from."""
-    ledger = evidence.ledger
     here = [
         seen
         for seen in (*evidence.checks, *_validation_checks(evidence.validation))
-        if seen.result.epoch == ledger.epoch or seen.result.fingerprint == ledger.fingerprint
+        if _is_final(evidence, seen.result)
     ]
     void = _void_kinds(evidence)
     passing: list[SeenCheck] = []
     loose: list[SeenCheck] = []
+    own: list[SeenCheck] = []
+    changes_what_was_there = any(_is_source_that_was_there(path, evidence) for path in files)
     for seen in here:
         if seen.result.status is not CheckStatus.PASSED or not covers(seen.result, files):
             continue
         kinds = tuple(kind for kind in seen.result.kinds if kind not in void)
         if seen.result.scope is Scope.LOOSE and evidence.project_declares:
             loose.append(seen)
+        elif seen.result.own and changes_what_was_there:
+            own.append(seen)
         elif set(kinds) & PROVING:
             passing.append(replace(seen, result=seen.result.model_copy(update={"kinds": kinds})))
     failed = [s for s in here if s.result.status is CheckStatus.FAILED and set(s.result.kinds) & PROVING]
@@ -120,8 +124,14 @@ def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
         failing=tuple(s for s in failed if not any(_answers(later, s) for later in passed)),
         loose=tuple(loose),
         inconclusive=tuple(s for s in here if s.result.status is CheckStatus.INCONCLUSIVE),
+        own=tuple(own),
         looks=tuple(s for s in passed if s.result.scope is not Scope.LOOSE or not evidence.project_declares),
     )
+
+
+def _is_source_that_was_there(path: str, evidence: TurnEvidence) -> bool:
+    """Whether a changed file is source that the turn found: what it wrote itself, its own checks may speak of."""
+    return material((path,)) is Material.SOURCE and not evidence.ledger.began_absent(path)
 
 
 def _answers(later: SeenCheck, failed: SeenCheck) -> bool:
@@ -168,6 +178,11 @@ def _validation_checks(outcomes: Iterable[ValidationOutcome]) -> Iterator[SeenCh
         yield SeenCheck((_AFTER_EVERY_CALL, order), result)
 
 
+def _is_final(evidence: TurnEvidence, result: CheckResult) -> bool:
+    """Whether a check ran on the state the turn left."""
+    return result.epoch == evidence.ledger.epoch or result.fingerprint == evidence.ledger.fingerprint
+
+
 def _on_final(evidence: TurnEvidence, outcome: ValidationOutcome) -> bool:
     return outcome.epoch == evidence.ledger.epoch or outcome.fingerprint == evidence.ledger.fingerprint
 
@@ -201,6 +216,8 @@ def _shown(claim: Claim, final: _FinalState) -> bool:
             if claim.number is None:
                 return bool(passing)
             return any(claim.number in _numbers(result) for result in passing)
+        case ClaimKind.RUNS if any(CheckKind.RUN in seen.result.kinds for seen in final.own):
+            return True
         case ClaimKind.BUILDS | ClaimKind.LINT_CLEAN | ClaimKind.RUNS | ClaimKind.SUCCESS:
             wanted = KINDS_OF_CLAIM[claim.kind]
             return any(wanted & set(seen.result.kinds) for seen in final.passing)
@@ -277,6 +294,20 @@ def _weakenings(evidence: TurnEvidence, *, certain: bool) -> Iterator[Reason]:
     )
 
 
+def _failed_before(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:
+    """Checks that failed, and pass now that nothing but checks' own files has changed. Whether the expectation or the
+    check was wrong nobody can tell from here: it is said."""
+    own = {weakening.path for weakening in evidence.weakened}
+    passing = {seen.result.command for seen in final.passing}
+    told: dict[str, tuple[str, ...]] = {}
+    for seen in evidence.checks:
+        if seen.result.status is CheckStatus.FAILED and seen.ledger is not None and seen.result.command in passing:
+            moved = evidence.ledger.moved_since(seen.ledger)
+            if moved and moved <= own:
+                told[seen.result.command] = tuple(sorted(moved))
+    return (reason(ReasonCode.FAILED_BEFORE, command=command, files=files) for command, files in told.items())
+
+
 def _nothing_shown(
     evidence: TurnEvidence, final: _FinalState, files: tuple[str, ...], *, has_claims: bool
 ) -> Iterator[Reason]:
@@ -323,11 +354,21 @@ def _unshown(claim: Claim, final: _FinalState) -> Reason:
     return reason(ReasonCode.CLAIM_NOT_SHOWN, kind=kinds, sentence=claim.sentence)
 
 
-def _explanations(final: _FinalState) -> Iterator[Reason]:
+def _explanations(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:
     """Why what did run on the final state shows nothing, latest first, a few at most."""
+    for seen in final.own[-_SHOWN_CHECKS:]:
+        yield reason(ReasonCode.OWN_CHECK, command=seen.result.command, files=seen.result.own)
+    by_host = [o.check for o in evidence.validation if o.check is not None and o.check.planted]
+    doubted = [result for result in by_host if _is_final(evidence, result)]
+    doubted += [seen.result for seen in final.inconclusive if seen.result.planted]
+    for command, planted in list(dict.fromkeys((result.command, result.planted) for result in doubted))[
+        -_SHOWN_CHECKS:
+    ]:
+        yield reason(ReasonCode.PRODUCT_PLANTED, command=command, files=planted)
     for seen in final.loose[-_SHOWN_CHECKS:]:
         yield reason(ReasonCode.LOOSE_COMPILATION, command=seen.result.command)
-    for seen in reversed(final.inconclusive[-_SHOWN_CHECKS:]):
+    rest = [seen for seen in final.inconclusive if not seen.result.planted]
+    for seen in reversed(rest[-_SHOWN_CHECKS:]):
         yield reason(ReasonCode.CHECK_INCONCLUSIVE, command=seen.result.command, why=WHY[seen.result.code])
 
 

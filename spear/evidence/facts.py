@@ -142,7 +142,9 @@ class ProjectFacts:
     is the workspace's host path, so that absolute words can be placed; `aliases` are other names commands know it by.
     `usual_path` are the entries of the operator's own PATH; `made_here` tells what this turn created; `at_home` whether
     a path exists beneath the home directory commands have; `builds_here` whether an absolute directory outside is a
-    build directory set up from the workspace.
+    build directory set up from the workspace. `is_built` tells what a build makes, `read` the text of a small file by
+    its absolute path. `only_new_tests` are the tests with these suffixes where this turn wrote all there are, else
+    none; `shown_before` is what the project's own checks could show before this turn.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -156,6 +158,10 @@ class ProjectFacts:
     made_here: Callable[[str], bool] = _no_file
     at_home: Callable[[str], bool] = _no_file
     builds_here: Callable[[str], bool] = _no_file
+    is_built: Callable[[str], bool] = _no_file
+    read: Callable[[str], str | None] = lambda _path: None
+    only_new_tests: Callable[[frozenset[str]], tuple[str, ...]] = lambda _suffixes: ()
+    shown_before: Callable[[], frozenset[CheckKind]] = frozenset
 
     def place(self, word: str, cwd: str | None) -> str | None:
         """The workspace-relative path a word names from a directory, None when it lies outside or is not known."""

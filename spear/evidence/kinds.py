@@ -67,6 +67,8 @@ class CheckCode(StrEnum):
     SUMMARY_CONTRADICTS = "summary_contradicts"
     ELSEWHERE = "elsewhere"
     NOT_ITSELF = "not_itself"
+    PRODUCT_PLANTED = "product_planted"
+    BUILT_BEFORE = "built_before"
 
 
 WHY: dict[CheckCode, str] = {
@@ -91,6 +93,8 @@ WHY: dict[CheckCode, str] = {
     CheckCode.ONE_OF_THESE_FAILED: "the command failed and its status does not say at which of its checks",
     CheckCode.ELSEWHERE: "it ran on files outside the workspace",
     CheckCode.NOT_ITSELF: "something else may have stood for it (through PATH, an alias, a variable, a sourced file)",
+    CheckCode.PRODUCT_PLANTED: "what it ran may be a product that no build made",
+    CheckCode.BUILT_BEFORE: "what it ran was built before the source changed",
     CheckCode.SUMMARY_CONTRADICTS: "its exit status is 0, but the summary it printed shows failures",
 }
 """One clause a code, for reasons shown to the operator."""

@@ -8,13 +8,12 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind
 from spear.evidence.names import names
 from spear.evidence.status import is_harmless
-from spear.evidence.tree import Enclosing, Leaf, leaves
+from spear.evidence.tree import Leaf, in_sequence, leaves, same_pipeline
 from spear.shell.syntax import Script
 
 _READERS = LOOKS | names(
     "grep head tail wc diff sort uniq cut tr column less more pwd which type date whoami env sleep git-diff jq rg"
 )
-_OUT_OF_SEQUENCE = frozenset({Enclosing.BACKGROUND, Enclosing.LOOP, Enclosing.CONDITIONAL})
 
 
 def changes_come_first(script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str) -> bool:
@@ -25,9 +24,9 @@ def changes_come_first(script: Script, candidate: CheckCandidate, facts: Project
     found = list(leaves(script))
     check = next((leaf for leaf in found if leaf.path == candidate.path), None)
     writers = [leaf for leaf in found if _may_change(leaf, facts, start)]
-    if check is None or not writers or not _in_sequence(check):
+    if check is None or not writers or not in_sequence(check):
         return False
-    return all(leaf.path < check.path and _in_sequence(leaf) and not _same_pipeline(leaf, check) for leaf in writers)
+    return all(leaf.path < check.path and in_sequence(leaf) and not same_pipeline(leaf, check) for leaf in writers)
 
 
 def own_output(script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str) -> frozenset[str]:
@@ -36,7 +35,7 @@ def own_output(script: Script, candidate: CheckCandidate, facts: ProjectFacts, s
     check = next((leaf for leaf in found if leaf.path == candidate.path), None)
     if check is None:
         return frozenset()
-    stages = [leaf for leaf in found if leaf is check or _same_pipeline(leaf, check)]
+    stages = [leaf for leaf in found if leaf is check or same_pipeline(leaf, check)]
     words = [(redirect.target, leaf.simple.cwd) for leaf in stages for redirect in leaf.simple.redirects]
     words += [(word, leaf.simple.cwd) for leaf in stages if leaf.simple.name == "tee" for word in leaf.simple.argv[1:]]
     cwds = ((word.value, None if cwd is None else facts.place(cwd or ".", start)) for word, cwd in words)
@@ -52,22 +51,11 @@ def may_be_put_back(
         return False
     found = list(leaves(script))
     check = next((leaf for leaf in found if leaf.path == candidate.path), None)
-    others = [leaf for leaf in found if check is not None and leaf is not check and not _same_pipeline(leaf, check)]
+    others = [leaf for leaf in found if check is not None and leaf is not check and not same_pipeline(leaf, check)]
     writers = [leaf for leaf in others if _may_change(leaf, facts, start)]
     if dropped and writers:
         return True
-    return any(check is not None and not (leaf.path < check.path and _in_sequence(leaf)) for leaf in writers)
-
-
-def _in_sequence(leaf: Leaf) -> bool:
-    """Whether it runs once, in its place: not in the background, a loop or a branch."""
-    return not any(kind in _OUT_OF_SEQUENCE for kind, _ in leaf.inside)
-
-
-def _same_pipeline(one: Leaf, other: Leaf) -> bool:
-    """Stages of one pipeline run at the same time."""
-    pipelines = {path for kind, path in one.inside if kind is Enclosing.PIPELINE}
-    return any(kind is Enclosing.PIPELINE and path in pipelines for kind, path in other.inside)
+    return any(check is not None and not (leaf.path < check.path and in_sequence(leaf)) for leaf in writers)
 
 
 def _may_change(leaf: Leaf, facts: ProjectFacts, start: str) -> bool:

@@ -15,7 +15,10 @@ class ReasonCode(StrEnum):
     CHECK_PASSED = "check_passed"
     VALIDATION_PASSED = "validation_passed"
     CHECK_CHANGED = "check_changed"
+    FAILED_BEFORE = "failed_before"
     CHECK_WEAKENED = "check_weakened"
+    OWN_CHECK = "own_check"
+    PRODUCT_PLANTED = "product_planted"
     CHANGED_AFTER_CHECK = "changed_after_check"
     NOTHING_RAN = "nothing_ran"
     NOTHING_READS = "nothing_reads"
@@ -36,7 +39,14 @@ TEMPLATES: dict[ReasonCode, str] = {
     ReasonCode.CHECK_PASSED: "`{command}` passed on the final state (exit status {status}).",
     ReasonCode.VALIDATION_PASSED: "The project's own {kind} passed on the final state: `{command}` ({origin}).",
     ReasonCode.CHECK_CHANGED: "{files}: a check's own file was changed in this turn.",
+    ReasonCode.FAILED_BEFORE: "`{command}` failed on the same source before {files} changed.",
     ReasonCode.CHECK_WEAKENED: "{files}: the check itself was changed to pass in this turn ({why}).",
+    ReasonCode.OWN_CHECK: (
+        "`{command}` runs what this turn wrote itself ({files}), which does not stand for the project's own checks."
+    ),
+    ReasonCode.PRODUCT_PLANTED: (
+        "{files}: not made by a build, so `{command}` may have run it in place of what the source makes."
+    ),
     ReasonCode.CHANGED_AFTER_CHECK: ("{files}: changed after `{command}` passed; that run speaks of an earlier state."),
     ReasonCode.NOTHING_RAN: "{files}: nothing that ran on the final state shows that it works.",
     ReasonCode.NOTHING_READS: "{files}: nothing that ran reads this file.",

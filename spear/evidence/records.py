@@ -71,7 +71,9 @@ class CheckResult(_Value):
     """One check within a command: what it was, how it ended, and the state of the source it counts for.
 
     `order` is its place among the checks of the command; `paths` are the arguments that name files; `numbers` are the
-    counts of tests seen in its output. `epoch` and `fingerprint` name the state it ran on.
+    counts of tests seen in its output. `epoch` and `fingerprint` name the state it ran on. `own` are the files that
+    decide what it runs where this turn wrote all of them and the project has checks; `planted` the products it may have
+    run that no build made.
     """
 
     command: str
@@ -88,6 +90,8 @@ class CheckResult(_Value):
     cwd: str = ""
     exit_code: int | None = None
     summary: SummaryRecord | None = None
+    own: tuple[str, ...] = ()
+    planted: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
 
 

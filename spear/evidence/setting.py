@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from spear.evidence.checks.candidates import CheckCandidate
+from spear.evidence.checks.programs import SHELLS
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.idle import made_idle
 from spear.evidence.kinds import CheckCode, CheckKind
@@ -20,7 +21,7 @@ from spear.evidence.names import names
 from spear.evidence.tree import Enclosing, Leaf, leaves
 from spear.shell.syntax import Compound, CompoundKind, Script, Simple
 
-_SCRATCH = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/home/sandbox")  # noqa: S108 - as commands see them
+_SCRATCH = ("/tmp", "/var/tmp", "/dev", "/proc", "/run", "/home/sandbox")  # noqa: S108 - as commands see them
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/home/sandbox)(?:/|$)")
 _TOOL_DIRECTORIES = names("node_modules vendor .venv venv env .tox .nox .direnv")
 _EXPORTING = names("export declare typeset readonly local")
@@ -106,13 +107,13 @@ def _reads_elsewhere(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
         name, _, value = (word.value or "").partition("=")
         given = value if name in _FILES else (word.value or "")
         named = name in _FILES or previous in _FILES or not previous.startswith("-")
-        if named and not given.startswith("-") and _is_scratch(given, facts):
+        if named and not given.startswith("-") and is_scratch(given, facts):
             return True
         previous = word.value or ""
     return False
 
 
-def _is_scratch(path: str, facts: ProjectFacts) -> bool:
+def is_scratch(path: str, facts: ProjectFacts) -> bool:
     """Whether an absolute path lies where anything may be put without a trace in the workspace."""
     path = posixpath.normpath(path)
     if not path.startswith("/") or facts.place(path, "") is not None:
@@ -130,13 +131,78 @@ def _renames(simple: Simple, tool: str, facts: ProjectFacts, setting: Setting) -
             return any(word is None or word.partition("=")[0] == tool for word in words)
         case "hash":
             return "-p" in words and tool in words
+        case None:
+            return _is_computed(simple)
+        case "eval":
+            return _is_unread(simple) and not _prints_settings(simple)
+        case "enable":
+            return bool({"-f", tool} & set(words))
         case "source" | ".":
             place = posixpath.join(facts.root, setting.start, simple.cwd or "", words[0]) if words and words[0] else ""
+            if words and "/" not in (words[0] or "/") and not facts.exists(facts.place(place, "") or ""):
+                return True  # looked up on the PATH
             if place and _holds_tools(posixpath.dirname(place), facts, setting):
                 return False
-            return not place or _is_scratch(place, facts) or facts.made_here(facts.place(place, "") or "")
+            return not place or is_scratch(place, facts) or facts.made_here(facts.place(place, "") or "")
+        case name if name in SHELLS:
+            return simple.nested is not None and _reads_startup_file(simple, facts, setting)
         case _:
             return False
+
+
+def _is_computed(simple: Simple) -> bool:
+    """Whether the command word is what another command prints, so that it may be `eval` or `alias` too."""
+    inner = [leaf.simple.name for script in simple.substitutions for leaf in leaves(script)]
+    return (
+        bool(simple.argv)
+        and ("$(" in simple.argv[0].raw or "`" in simple.argv[0].raw)
+        and not (
+            set(inner) <= {"which", "command", "type", "pwd", "dirname", "basename", "realpath", "readlink", "git"}
+        )
+    )
+
+
+def _is_unread(simple: Simple) -> bool:
+    """Whether a command that hands on a script hands on one, or a part of one, that cannot be read."""
+    inner = leaves(simple.nested) if simple.nested is not None else ()
+    return simple.nested is None or any(leaf.simple.argv and leaf.simple.argv[0].value is None for leaf in inner)
+
+
+_STARTUP: Mapping[str, tuple[str, ...]] = {
+    "l": (".bash_profile", ".bash_login", ".profile", ".zprofile", ".zlogin", ".kshrc"),
+    "i": (".bashrc", ".zshrc", ".kshrc", ".config/fish/config.fish"),
+}
+
+
+def _reads_startup_file(shell: Simple, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether a shell first reads a file that a command can have put there: `bash --rcfile x -ic`, `bash -lc`."""
+    words = [word.value or "" for word in shell.argv[1:]]
+    if any(word in ("--rcfile", "--init-file") for word in words):
+        return True
+    flags = {letter for word in words if re.fullmatch(r"-[A-Za-z]+", word) for letter in word[1:]}
+    flags |= {"l"} if "--login" in words else set()
+    told = {name for name, _ in shell.assignments} | set(setting.environment or {})
+    if "i" in flags and "ENV" in told:
+        return True
+    return facts.at_home(".zshenv") or any(facts.at_home(name) for flag in flags for name in _STARTUP.get(flag, ()))
+
+
+_PRINTS_SETTINGS = names(
+    "opam pyenv rbenv nodenv goenv jenv plenv direnv conda mamba micromamba pixi brew fnm mise rtx asdf ssh-agent"
+    " gpg-agent luarocks dircolors dbus-launch poetry hatch pdm nix guix spack module modulecmd docker-machine minikube"
+    " starship zoxide keychain register-python-argcomplete tset resize cargo go rustup"
+)
+"""Tools whose output shells are told to evaluate."""
+
+
+def _prints_settings(simple: Simple) -> bool:
+    """Whether what is evaluated is what tools say of their own setting: `eval "$(opam env)"`. Of any other text nobody
+    can say what it defines."""
+    inner = [leaf.simple for script in simple.substitutions for leaf in leaves(script)]
+    unknown = [word for word in simple.argv[1:] if word.value is None]
+    read = sum(word.raw.count("$(") + word.raw.count("`") // 2 for word in unknown)
+    bare = any(re.search(r"\$(?!\()", word.raw) for word in unknown)
+    return bool(inner) and not bare and read == len(inner) and all(part.name in _PRINTS_SETTINGS for part in inner)
 
 
 def _answers_for_all(node: object) -> bool:
@@ -159,10 +225,14 @@ def _variables(candidate: CheckCandidate, around: list[Leaf], setting: Setting) 
                     yield name, raw.replace('"', "").replace("'", "").removeprefix(f"{name}=")
 
 
-_CODE_PATHS = names("PYTHONPATH PERL5LIB RUBYLIB NODE_PATH CLASSPATH GOPATH CARGO_HOME")
+_CODE_PATHS = names(
+    "PYTHONPATH PYTHONUSERBASE PYTHONHOME PERL5LIB RUBYLIB NODE_PATH CLASSPATH GOPATH CARGO_HOME LD_LIBRARY_PATH"
+    " COMPILER_PATH LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH CPATH"
+)
 _LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
 _ALWAYS = re.compile(
-    r"LD_PRELOAD|MAKEFILES|CARGO_TARGET_\w+_RUNNER|npm_config_(?:script_shell|ignore_scripts|dry_run)", re.IGNORECASE
+    r"LD_PRELOAD|LD_AUDIT|BASH_ENV|BASH_FUNC_.*|PYTEST_PLUGINS|PERL5OPT|RUBYOPT|MAKEFILES|CARGO_TARGET_\w+_RUNNER|npm_config_(?:script_shell|ignore_scripts|dry_run)",
+    re.IGNORECASE,
 )
 
 
@@ -173,7 +243,7 @@ def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Set
     if name == "PATH":
         return _leads_away(value, tool, facts, setting, around)
     if name in _CODE_PATHS:
-        return any(_is_scratch(entry, facts) for entry in value.split(":"))
+        return any(is_scratch(entry, facts) for entry in value.split(":"))
     if name == "NODE_OPTIONS":
         return _LOADS.search(value) is not None
     if name in ("MAKEFLAGS", "GNUMAKEFLAGS"):
@@ -194,7 +264,7 @@ def _leads_away(path: str, tool: str, facts: ProjectFacts, setting: Setting, aro
                 return True
         elif entry not in facts.usual_path and not _holds_tools(entry, facts, setting):
             return True
-    return any(not entry or _is_scratch(entry, facts) for entry in entries[own + 1 :])
+    return any(not entry or is_scratch(entry, facts) for entry in entries[own + 1 :])
 
 
 def _touches_home(around: list[Leaf]) -> bool:
@@ -209,7 +279,7 @@ def _holds_tools(entry: str, facts: ProjectFacts, setting: Setting) -> bool:
         return False
     place = facts.place(entry, None if setting.start.startswith("/") else setting.start)
     if place is None:
-        return entry.startswith("/") and not _is_scratch(entry, facts)
+        return entry.startswith("/") and not is_scratch(entry, facts)
     return bool(set(place.split("/")) & _TOOL_DIRECTORIES) or facts.exists(
         posixpath.join(posixpath.dirname(place), "pyvenv.cfg")
     )

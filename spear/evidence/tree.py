@@ -90,6 +90,20 @@ def _simple(simple: Simple, path: Path, inside: Inside) -> Iterator[Leaf]:
         yield from _script(substitution, (*path, index), within)
 
 
+_OUT_OF_SEQUENCE = frozenset({Enclosing.BACKGROUND, Enclosing.LOOP, Enclosing.CONDITIONAL})
+
+
+def in_sequence(leaf: Leaf) -> bool:
+    """Whether it runs once, in its place: not in the background, a loop or a branch."""
+    return not any(kind in _OUT_OF_SEQUENCE for kind, _ in leaf.inside)
+
+
+def same_pipeline(one: Leaf, other: Leaf) -> bool:
+    """Stages of one pipeline run at the same time."""
+    pipelines = {path for kind, path in one.inside if kind is Enclosing.PIPELINE}
+    return any(kind is Enclosing.PIPELINE and path in pipelines for kind, path in other.inside)
+
+
 def programs(script: Script) -> tuple[str, ...]:
     """The programs a script would start, in source order, as written: the `argv0s` of its record."""
     named = (leaf.simple.argv[0] for leaf in leaves(script) if leaf.simple.argv and not leaf.simple.function)

@@ -80,10 +80,12 @@ class Repair(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeenCheck:
-    """A check with its place in the turn: (sequence number of its call, order within it)."""
+    """A check with its place in the turn: (sequence number of its call, order within it). `ledger` is the source as its
+    call left it, None where that was the last call's."""
 
     place: tuple[int, int]
     result: CheckResult
+    ledger: EpochLedger | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +121,10 @@ class TurnEvidence:
             answer, validation=validation, weakened=weakened, project_declares=project_declares, repair=repair
         )
         for record in records:
+            ledger = evidence.ledger.after(record.changes)
             seen = tuple(
-                SeenCheck((record.seq, result.order), result)
+                SeenCheck((record.seq, result.order), result, ledger)
                 for result in (record.check.results if record.check and record.tool != VALIDATION_TOOL else ())
             )
-            evidence = replace(evidence, ledger=evidence.ledger.after(record.changes), checks=evidence.checks + seen)
+            evidence = replace(evidence, ledger=ledger, checks=evidence.checks + seen)
         return evidence

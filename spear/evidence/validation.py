@@ -10,7 +10,7 @@ from enum import StrEnum
 from spear.events.names import Stop
 from spear.evidence.checks.invocation import base_name
 from spear.evidence.completion import KINDS_OF_VALIDATION
-from spear.evidence.kinds import CheckCode, CheckKind, CheckStatus
+from spear.evidence.kinds import WHY, CheckCode, CheckKind, CheckStatus
 from spear.evidence.probes import ProjectFiles, probe
 from spear.evidence.records import CheckResult
 from spear.evidence.runners.output import could_not_start, prints_help, read_summaries, together
@@ -173,11 +173,14 @@ def _first_word(command: str) -> str:
     return next((word for word in command.split() if not re.fullmatch(r"\w+=.*", word)), command)
 
 
+_DOUBTFUL = frozenset({CheckCode.PRODUCT_PLANTED, CheckCode.BUILT_BEFORE})
 _NOTHING = frozenset({CheckCode.NOTHING_TESTED, CheckCode.PRINTS_HELP, CheckCode.DRY_RUN, CheckCode.LISTING})
 
 
 def _nothing(step: ValidationStep, result: StepResult) -> str:
     """Why the command ran and still validated nothing, "" when it did validate."""
+    if result.check is not None and result.check.code in _DOUBTFUL:
+        return WHY[result.check.code]
     if result.check is not None and result.check.status is CheckStatus.INCONCLUSIVE and result.check.code in _NOTHING:
         return "it prints its help" if result.check.code is CheckCode.PRINTS_HELP else "it tested nothing"
     if step.origin is Origin.PROBED and prints_help(result.output):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from spear.evidence.kinds import CheckKind
+from spear.evidence.replacing import defines, replaced_by
 from spear.evidence.turn import Weakening
 
 
@@ -59,20 +61,32 @@ def is_test_file(path: str) -> bool:
     return kinds_of_check_file(path) == _TESTS
 
 
+_NO_SOURCES: Mapping[str, str] = MappingProxyType({})
+
+
 def find_weakened(
-    files: Sequence[FileTexts], *, checks: Sequence[str] = (), had_tests: bool = True
+    files: Sequence[FileTexts],
+    *,
+    checks: Sequence[str] = (),
+    had_tests: bool = True,
+    sources: Mapping[str, str] = _NO_SOURCES,
 ) -> tuple[Weakening, ...]:
     """What the turn did to checks' own files, by comparing their texts. `checks` names further files that a check
     runs (programs of the tree). A file moved with its text is no deletion; a test that only grew is named and no more.
 
     A new file that says which tests run is judged where `had_tests`: tests it can hide were there before the turn.
+    `sources` are the texts of the Python modules the turn changed: a conftest that puts something else in the place of
+    what one of them defines keeps the tests from it.
     """
     appeared = {file.after for file in files if file.before is None and file.after}
+    moved = {(PurePosixPath(file.path).name, file.before) for file in files if file.before and file.after is None}
     found: list[Weakening] = []
     for file in files:
         kinds = kinds_of_check_file(file.path) or (_ALL if file.path in checks else frozenset())
+        if (PurePosixPath(file.path).name, file.after) in moved:
+            continue
         if had_tests and kinds == _ALL and file.before is None and file.after and _decides(file.path):
-            why = _why_script("", _WHERE.sub("", file.after)) or _why_hooks(file.after)
+            why = _why_replaced(file, sources) or _why_script("", _WHERE.sub("", file.after)) or _why_hooks(file.after)
             found.append(Weakening(file.path, why or "it is new, and decides what is run", why is not None, kinds))
             continue
         if not kinds or file.before is None or file.before == file.after:
@@ -82,7 +96,7 @@ def find_weakened(
                 continue
             found.append(Weakening(file.path, "it was deleted", True, kinds))
             continue
-        why = _why(file.path, file.before, file.after, kinds)
+        why = _why(file.path, file.before, file.after, kinds) or _why_replaced(file, sources)
         found.append(Weakening(file.path, why or "its text changed", why is not None, kinds))
     return tuple(found)
 
@@ -96,6 +110,15 @@ def _why(path: str, before: str, after: str, kinds: frozenset[CheckKind]) -> str
         return _why_test(before, after) or (_why_script(before, after) if is_script else None)
     is_hooked = PurePosixPath(path).name == "conftest.py"
     return _why_script(before, after) or (_why_test(before, after) if is_hooked else None)
+
+
+def _why_replaced(file: FileTexts, sources: Mapping[str, str]) -> str | None:
+    """Whether a conftest replaces, for every test, what a changed module defines, and did not before."""
+    if PurePosixPath(file.path).name != "conftest.py" or not file.after:
+        return None
+    new = replaced_by(file.after) - replaced_by(file.before or "")
+    found = sorted(name for name in new for path, text in sources.items() if defines(path, text, name))
+    return f"it puts something else in the place of {found[0]}" if found else None
 
 
 _DECIDING_NAME = re.compile(

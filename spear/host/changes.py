@@ -7,18 +7,20 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from spear.agent.host import Outcome, ToolRequest, ToolResult
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.epochs import FileState
+from spear.evidence.products import is_product
 from spear.evidence.records import Change
 from spear.evidence.turn import Weakening
 from spear.evidence.weakened import FileTexts, find_weakened, is_test_file, kinds_of_check_file
 from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
 from spear.host.turn_checkpoints import TurnCheckpoints
+from spear.workspace.build_output import is_output_file
 from spear.workspace.changes import Snapshot, TreeChange, TreeChangeKind, compare, snapshot
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.index_memory import indexed_digests
@@ -55,13 +57,17 @@ class ChangeLog:
         self._known: Snapshot | None = None
         self._looked_ns = 0
         self._others: dict[str, DeliveredSource] = {}
+        self._gone: set[str] = set()
+        self._moved: set[str] = set()
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
         primary = self._roots.primary
         files = [FileTexts(path, before, _small_text(primary / path)) for path, before in self._texts.items()]
         ran = {p for r in self._recorder.records if r.check for result in r.check.results for p in result.paths}
-        return find_weakened(files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files))
+        changed = (path for path, _ in self._recorder.ledger.net_changes() if files and path.endswith(".py"))
+        sources = {path: text for path in changed if (text := _small_text(primary / path)) is not None}
+        return find_weakened(files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files), sources=sources)
 
     def _had_tests(self, files: Sequence[FileTexts]) -> bool:
         """Whether a file of a test was there before this turn; looked for only where a check's own file is new."""
@@ -117,14 +123,41 @@ class ChangeLog:
 
     def changed(self, draft: Draft, changes: Sequence[Change]) -> None:
         """Changes that have happened."""
-        for change in changes:
-            if change.kind == "created":
-                self._created.add(change.path)
+        if draft.request.tool != OUTSIDE:
+            self._note_created(changes)
         if self._recorder.changed(draft, changes):
             paths = [change.path for change in changes if change.delivered]
             self._event(
                 EventName.EPOCH_OPENED, {"epoch": self._recorder.ledger.epoch, "paths": paths[:50], "count": len(paths)}
             )
+
+    def _note_created(self, changes: Sequence[Change]) -> None:
+        """What the turn made, and of that, what it only moved from another place of the tree."""
+        self._gone |= {change.before_sha256 for change in changes if change.kind == "deleted" and change.before_sha256}
+        for change in changes:
+            if change.kind == "created":
+                self._created.add(change.path)
+                if change.after_sha256 in self._gone:
+                    self._moved.add(change.path)
+
+    def made_here(self, path: str) -> bool:
+        """Whether this turn wrote a file that was not there before, in this place or another."""
+        return path in self._created and path not in self._moved
+
+    def only_new_tests(self, suffixes: frozenset[str]) -> tuple[str, ...]:
+        """The tests with these suffixes, where this turn wrote all there are; none otherwise."""
+        new = tuple(sorted(path for path in self._created if _is_test(path, suffixes) and self.made_here(path)))
+        if not new:
+            return ()
+        found = self._look.awaited()
+        return () if found is None or any(_is_test(path, suffixes) for path in found.paths()) else new
+
+    def is_built(self, path: str) -> bool:
+        """Whether a path of the primary root is what a build makes."""
+        primary = self._roots.primary
+        if not (primary / path).is_file() or self.is_delivered_path(path):
+            return False
+        return is_product(path) or is_output_file(primary, path, primary / path)
 
     def watch(self) -> None:
         """Look at the tree as it is, so that what others change meanwhile is noticed. Returns at once; whatever depends
@@ -185,6 +218,10 @@ class ChangeLog:
 
     def _event(self, name: EventName, data: dict[str, object]) -> None:
         self._emit(Event(name, data, self._turn))
+
+
+def _is_test(path: str, suffixes: frozenset[str]) -> bool:
+    return PurePosixPath(path).suffix in suffixes and is_test_file(path)
 
 
 def link_digest(target: str) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spear.agent.host import Refusal
+from spear.evidence.products import ProductWrite, is_product
 from spear.evidence.records import Change, ChangeKind
 from spear.host.changes import ChangeLog, link_digest
 from spear.host.files import no_checkpoint
@@ -23,6 +24,7 @@ from spear.host.session import HostSession
 from spear.policy.target_policy import TargetCode
 from spear.policy.write_scope import ScopeRule
 from spear.sandbox.request import RootMount, RunOutcome
+from spear.workspace.changes import CLOCK_TICK_NS
 from spear.workspace.git_layout import git_part
 from spear.workspace.promotion import Dropped, DropReason, promote
 from spear.workspace.roots import PRIMARY, Location
@@ -44,7 +46,8 @@ _KINDS: dict[UpperKind, ChangeKind] = {
 class Kept:
     """What stayed, what was refused, what the model should know. `only_locks`: of delivered source, the command changed
     nothing but lock files its own tools keep, which they do before they build. `rewrote`: it wrote delivered files and
-    left them as they were. `dropped`: some of what it wrote did not stay."""
+    left them as they were. `dropped`: some of what it wrote did not stay. `products` are the build products it wrote,
+    `backdated` the delivered files of the primary root to which it gave a time before its own start."""
 
     changes: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -52,6 +55,8 @@ class Kept:
     only_locks: bool = False
     rewrote: bool = False
     dropped: bool = False
+    products: tuple[ProductWrite, ...] = ()
+    backdated: tuple[str, ...] = ()
 
 
 class Keeper:
@@ -72,8 +77,14 @@ class Keeper:
             for mount in roots:
                 if mount.writes is not None:
                     layer = read_layer(mount.writes, mount.path, outcome.started_ns)
-                    kept = _joined(kept, self._keep_root(mount.writes, mount.path, layer.entries, made, tool, draft))
-                    kept = replace(kept, rewrote=kept.rewrote or self._rewrote(layer, mount))
+                    backdated = self._backdated(layer, mount, outcome.started_ns)
+                    kept = _joined(
+                        kept, self._keep_root(mount.writes, mount.path, layer, frozenset(backdated), made, tool, draft)
+                    )
+                    kept = replace(
+                        kept, rewrote=kept.rewrote or self._rewrote(layer, mount),
+                        products=kept.products + self._touched(layer, mount), backdated=kept.backdated + backdated,
+                    )  # fmt: skip
         finally:
             if not all(_is_empty(mount.writes) for mount in roots if mount.writes is not None):
                 shutil.rmtree(upper, ignore_errors=True)  # layers nothing was written to serve the next command
@@ -83,9 +94,28 @@ class Keeper:
         places = (self._location(mount.path, path) for path in layer.same)
         return any(place.root_name != "git" and self._log.is_delivered(place) for place in places)
 
+    def _backdated(self, layer: Layer, mount: RootMount, started_ns: int) -> tuple[str, ...]:
+        """Delivered files the command left older than itself: what is built by time would pass them over."""
+        if mount.path != self._session.roots.primary:
+            return ()
+        old = (path for path, time in layer.times.items() if time < started_ns - CLOCK_TICK_NS)
+        return tuple(path for path in old if self._log.is_delivered(self._location(mount.path, path)))
+
+    def _touched(self, layer: Layer, mount: RootMount) -> tuple[ProductWrite, ...]:
+        """Products of the primary root that were given another time and nothing else."""
+        if mount.path != self._session.roots.primary:
+            return ()
+        moved = (path for path in layer.same if path in layer.times and is_product(path))
+        return tuple(
+            ProductWrite(path, "", touched=True)
+            for path in moved
+            if not self._log.is_delivered(self._location(mount.path, path))
+        )
+
     def _keep_root(
-        self, upper: Path, root: Path, entries: Sequence[UpperEntry], made: Making, tool: str, draft: Draft
+        self, upper: Path, root: Path, layer: Layer, backdated: frozenset[str], made: Making, tool: str, draft: Draft
     ) -> Kept:
+        entries = layer.entries
         if not entries:
             return Kept()
         places = {entry.path: self._location(root, entry.path) for entry in entries}
@@ -108,6 +138,7 @@ class Keeper:
         report = promote(
             entries, upper, root, lambda entry: entry.path in accepted,
             disposable=lambda entry: not delivered[entry.path], durable=lambda entry: delivered[entry.path],
+            renewed=lambda entry: entry.path in backdated,
         )  # fmt: skip
         changes = [_change(e, places[e.path].shown, delivered[e.path]) for e in report.applied if e.kind in _KINDS]
         if changes:
@@ -120,6 +151,7 @@ class Keeper:
         return Kept(
             tuple(changes), tuple(refusals), (*notes, *_told(report.dropped)), only_locks=locks,
             dropped=bool(refusals or report.conflicts),
+            products=tuple(_products(report.applied, delivered)) if root == self._session.roots.primary else (),
         )  # fmt: skip
 
     def _judge(self, entry: UpperEntry, place: Location, delivered: bool, made: Making, tool: str) -> Refusal | None:
@@ -169,6 +201,18 @@ def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:
     )
 
 
+def _products(applied: Sequence[UpperEntry], delivered: Mapping[str, bool]) -> Iterator[ProductWrite]:
+    """The build products among what reached the tree; a directory that is gone takes its own with it."""
+    for entry in applied:
+        if delivered[entry.path] or git_part(entry.path) is not None or entry.kind is UpperKind.MODE:
+            continue
+        gone = entry.after.kind in (NodeKind.ABSENT, NodeKind.DIRECTORY)
+        executable = entry.after.kind is NodeKind.FILE and bool(entry.after.mode & 0o111)
+        existed = entry.before.kind is not NodeKind.ABSENT
+        if gone or is_product(entry.path, executable=executable, existed=existed):
+            yield ProductWrite(entry.path, None if gone else _digest(entry.after) or "")
+
+
 def _digest(state: PathState) -> str | None:
     if state.kind is NodeKind.LINK:
         return link_digest(state.target)
@@ -198,7 +242,8 @@ def _joined(one: Kept, other: Kept) -> Kept:
     return Kept(
         one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes,
         only_locks=bool(locks) and all(locks), rewrote=one.rewrote or other.rewrote,
-        dropped=one.dropped or other.dropped,
+        dropped=one.dropped or other.dropped, products=one.products + other.products,
+        backdated=one.backdated + other.backdated,
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         named=frozenset(asked.targets),
     )
     gate = PathGate(session.roots, rules, session.state.root)
-    recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
+    recorder = Recorder(asked.turn, session.next_seq, session.evidence.append, session.planted)
     delivered = DeliveredSource(primary)
     checkpoints = TurnCheckpoints(
         session.roots, session.checkpoints, lambda: CheckpointManager(session.state.checkpoints), session.identity,
@@ -96,7 +96,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     commands = HostCommands(handlers)
 
     def facts() -> ProjectFacts:
-        return facts_of(primary, declared, session.runner.on_host, rules.created.__contains__)
+        return facts_of(primary, declared, session.runner.on_host, log)
 
     def terminal_under(rules: TurnRules, gate: PathGate, shell: ShellState) -> Terminal:
         return Terminal(

@@ -8,11 +8,12 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from spear.evidence.completion import KINDS_OF_VALIDATION
 from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
-from spear.evidence.probes import PROBED_FILES, ProjectFiles
+from spear.evidence.probes import PROBED_FILES, ProjectFiles, probe
 from spear.sandbox.plan import FIRST_ROOT
 from spear.sandbox.sealed import HOME
 from spear.sandbox.toolchains import host_path
@@ -85,15 +86,31 @@ def read_text(path: Path) -> str | None:
         return stream.read().decode("utf-8", "replace")
 
 
+class TurnFacts(Protocol):
+    """What this turn has made of the tree."""
+
+    def made_here(self, path: str) -> bool:
+        """Whether this turn wrote a file that was not there before."""
+        ...
+
+    def only_new_tests(self, suffixes: frozenset[str]) -> tuple[str, ...]:
+        """The tests with these suffixes, where this turn wrote all there are."""
+        ...
+
+    def is_built(self, path: str) -> bool:
+        """Whether a path is what a build makes."""
+        ...
+
+
 def facts_of(
     root: Path,
     declared: Mapping[str, frozenset[CheckKind]],
     on_host: Callable[[Path], Path],
-    made_here: Callable[[str], bool],
+    turn: TurnFacts,
 ) -> ProjectFacts:
     """The facts of a tree as it is now. Files are read when a command makes them matter, and not before.
 
-    `on_host` says where a path that commands see lies; `made_here` whether this turn created a path.
+    `on_host` says where a path that commands see lies; `turn` what this turn has made.
     """
     return ProjectFacts(
         declared=declared,
@@ -104,10 +121,24 @@ def facts_of(
         root=str(root),
         aliases=(FIRST_ROOT,),
         usual_path=frozenset(host_path().split(os.pathsep)),
-        made_here=made_here,
+        made_here=turn.made_here,
         at_home=lambda relative: os.path.lexists(on_host(Path(HOME)) / relative),
         builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root),
+        is_built=turn.is_built,
+        read=lambda path: read_text(on_host(Path(path))),
+        only_new_tests=turn.only_new_tests,
+        shown_before=lambda: shown_before(root, declared, turn.made_here),
     )
+
+
+def shown_before(
+    root: Path, declared: Mapping[str, frozenset[CheckKind]], made_here: Callable[[str], bool]
+) -> frozenset[CheckKind]:
+    """What the project's own checks show: declared ones, and those its files call for, this turn's new files aside."""
+    found = {kind for kinds in declared.values() for kind in kinds}
+    for kind in probe(project_files(root, made_here)):
+        found |= KINDS_OF_VALIDATION[kind]
+    return frozenset(found)
 
 
 _SET_UP = re.compile(
@@ -126,15 +157,18 @@ def _is_set_up_from(directory: Path, root: Path) -> bool:
     return False
 
 
-def project_files(root: Path) -> ProjectFiles:
-    """What a probe for the project's own validation may look at: names down to a bounded depth, a few contents."""
-    contents = {name: text for name in PROBED_FILES if (text := read_text(root / name)) is not None}
+def project_files(root: Path, without: Callable[[str], bool] = lambda _path: False) -> ProjectFiles:
+    """What a probe for the project's own validation may look at: names down to a bounded depth, a few contents; files
+    `without` speaks of are left out."""
+    present = [name for name in PROBED_FILES if not without(name)]
+    contents = {name: text for name in present if (text := read_text(root / name)) is not None}
     names: set[str] = set()
     for directory, below, files in os.walk(root):
         relative = os.path.relpath(directory, root)
         depth = 0 if relative == "." else relative.count("/") + 1
         below[:] = [] if depth >= _PROBE_DEPTH else sorted(name for name in below if name not in _NOT_PROBED)
-        names |= {name if relative == "." else f"{relative}/{name}" for name in files}
+        here = (name if relative == "." else f"{relative}/{name}" for name in files)
+        names |= {name for name in here if not without(name)}
         if len(names) > _PROBE_NAMES:
             break
     return ProjectFiles(contents, frozenset(names), lambda program: shutil.which(program) is not None)

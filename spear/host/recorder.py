@@ -13,10 +13,12 @@ from typing import Any, Literal
 
 from spear.agent.host import Refusal, ToolRequest, ToolResult
 from spear.evidence.epochs import EpochLedger
+from spear.evidence.products import Products, ProductWrite, is_product
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 
 _READING = frozenset({"read_file", "search_files", "search_internet"})
-_FILE_WRITES = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
+FILE_TOOLS = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
+"""Tools that change one file as they are told."""
 
 
 @dataclass(slots=True)
@@ -39,7 +41,13 @@ class Draft:
 class Recorder:
     """The records of one turn, in the order in which calls ended. Thread-safe for parallel reads."""
 
-    def __init__(self, turn: int, first_seq: int, write: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        turn: int,
+        first_seq: int,
+        write: Callable[[Mapping[str, Any]], None],
+        planted: tuple[tuple[str, str | None], ...] = (),
+    ) -> None:
         self._turn = turn
         self._seq = first_seq
         self._write = write
@@ -47,6 +55,7 @@ class Recorder:
         self._drafts: dict[str, Draft] = {}
         self._refused: dict[str, tuple[Refusal, ...]] = {}
         self.ledger = EpochLedger()
+        self.products = Products(planted)
         self.records: list[EvidenceRecord] = []
 
     def open(self, request: ToolRequest) -> Draft:
@@ -68,7 +77,21 @@ class Recorder:
         draft.changes += found
         before = self.ledger.epoch
         self.ledger = self.ledger.after(found)
+        self.products = (
+            self.products.in_state(self.ledger.fingerprint) if self.ledger.epoch != before else self.products
+        )
+        if draft.request.tool in FILE_TOOLS:
+            self._edited(found)
         return self.ledger.epoch != before
+
+    def _edited(self, changes: Iterable[Change]) -> None:
+        """A file tool builds nothing: a product it writes is planted."""
+        written = [
+            ProductWrite(change.path, change.after_sha256)
+            for change in changes
+            if not change.delivered and is_product(change.path, existed=change.before_sha256 is not None)
+        ]
+        self.products = self.products.written(written, [write.path for write in written])
 
     @property
     def next_seq(self) -> int:
@@ -87,7 +110,7 @@ class Recorder:
         replay: Literal["safe", "idempotent", "unsafe"] = "idempotent"
         if effect == "read_only":
             replay = "safe"
-        elif request.tool not in _FILE_WRITES:
+        elif request.tool not in FILE_TOOLS:
             replay = "unsafe"
         with self._lock:
             self._drafts.pop(request.call_id, None)

@@ -203,6 +203,7 @@ class SpearHost:
         self._log.close()
         self._terminal.close()
         self._session.next_seq = self._recorder.next_seq
+        self._session.planted = self._recorder.products.planted
         self._session.evidence.flush()
 
     # --- details ----------------------------------------------------------------------------------------------------

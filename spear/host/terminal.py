@@ -20,6 +20,7 @@ from spear.evidence.assess import CommandFacts, assess_command
 from spear.evidence.checks.candidates import recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
+from spear.evidence.provenance import products_after
 from spear.evidence.records import command_record
 from spear.host.changes import ChangeLog
 from spear.host.confirmation import Choice, Question, Subject
@@ -118,21 +119,22 @@ class Terminal:
             return _no_helper(request.tool, command)
         roots, upper = self._roots()
         exported = self._shell.environment
-        outcome, capture = self._execute(command, timeout, cwd, network, roots, draft)
+        asked = self._asked(command, timeout, cwd, network, roots, draft)
+        outcome = self._execute(asked)
         notes += lacking + self._notes(outcome, assessment, network)
         if outcome.ending is Ending.NOT_STARTED:
             self._shell.cwd = self._session.roots.primary
             return Refusal(
                 "not_started", request.tool, command, outcome.problem, "run `spear-chat doctor` to see what is missing"
             )
-        before = self._recorder.ledger
+        before, stock = self._recorder.ledger, self._recorder.products
         kept = Kept()
         if self._may_keep(assessment):
             kept = self._keeper.keep(roots, upper, outcome, self._making(assessment), request.tool, draft)
         if kept.only_locks:
             before = self._recorder.ledger  # a tool resolves before it builds: what it checked is what it locked
         draft.refusals = kept.refusals
-        result = self._result(outcome, [*notes, *kept.notes], kept, capture)
+        result = self._result(outcome, [*notes, *kept.notes], kept, asked.capture)
         ended = CommandFacts(
             exit_code=outcome.exit_code,
             output=outcome.output,
@@ -145,12 +147,16 @@ class Terminal:
             ended=None if outcome.cwd is None else str(outcome.cwd),
             rewrote=kept.rewrote,
             dropped=kept.dropped,
+            wrote=kept.products,
+            backdated=kept.backdated,
         )
-        self._record(assessment, outcome, result, cwd, ended, before, draft, capture)
-        return result
+        self._session.runner.prepare(replace(asked, cwd=self._shell.cwd, environment=self._shell.environment))
+        self._record(assessment, outcome, result, cwd, ended, before, draft, asked.capture)
+        return _warned(result, self._recorder.products.planted, stock.planted)
 
     def close(self) -> None:
         """Remove the turn's overlay layers."""
+        self._session.runner.rest()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     # --- before -----------------------------------------------------------------------------------------------------
@@ -241,37 +247,34 @@ class Terminal:
         upper = self._scratch / ("writes" if self._rules.may_write else "kept-for-the-turn")
         return mounts(session.roots, session.state.root, upper, self._rules.named), upper
 
-    def _execute(
+    def _asked(
         self, command: str, timeout: int, cwd: Path, network: Network, roots: tuple[RootMount, ...], draft: Draft
-    ) -> tuple[RunOutcome, Path]:
+    ) -> RunRequest:
         session = self._session
-        reference, capture = session.results.reserve(draft.request.call_id)
-        session.next_capture += 1
-        outcome = session.runner.run(
-            RunRequest(
-                script=command,
-                roots=roots,
-                cwd=cwd,
-                timeout_s=timeout,
-                environment=self._shell.environment,
-                network=network,
-                allowed_hosts=session.options.allowed_hosts,
-                limits=session.options.limits,
-                capture=capture,
-                cancelled=self._cancelled,
-            )
+        return RunRequest(
+            script=command,
+            roots=roots,
+            cwd=cwd,
+            timeout_s=timeout,
+            environment=self._shell.environment,
+            network=network,
+            allowed_hosts=session.options.allowed_hosts,
+            limits=session.options.limits,
+            capture=session.results.reserve(draft.request.call_id),
+            cancelled=self._cancelled,
         )
+
+    def _execute(self, asked: RunRequest) -> RunOutcome:
+        outcome = self._session.runner.run(asked)
         if outcome.cwd is not None:
             self._shell.cwd = outcome.cwd
         if outcome.environment is not None:
             self._shell.environment = outcome.environment
-        if not outcome.output_bytes:
-            session.results.discard(reference)
-        return outcome, capture
+        return outcome
 
     # --- after ------------------------------------------------------------------------------------------------------
 
-    def _result(self, outcome: RunOutcome, notes: list[str], kept: Kept, capture: Path) -> CommandResult:
+    def _result(self, outcome: RunOutcome, notes: list[str], kept: Kept, capture: Path | None) -> CommandResult:
         return CommandResult(
             output=outcome.output,
             exit_code=outcome.exit_code,
@@ -319,11 +322,16 @@ class Terminal:
         facts: CommandFacts,
         before: EpochLedger,
         draft: Draft,
-        capture: Path,
+        capture: Path | None,
     ) -> None:
         if assessment.script is not None:
-            draft.check = assess_command(assessment.script, facts, self._facts(), before, self._recorder.ledger)
-        draft.output_ref = str(capture.relative_to(self._session.state.root)) if outcome.output_bytes else ""
+            known, now, products = self._facts(), self._recorder.ledger, self._recorder.products
+            draft.check = assess_command(assessment.script, facts, known, before, now, products)
+            self._recorder.products = products_after(
+                assessment.script, facts.setting, known, facts.wrote, draft.check, products.in_state(now.fingerprint)
+            )
+        if capture is not None and outcome.output_bytes:
+            draft.output_ref = str(capture.relative_to(self._session.state.root))
         draft.command = command_record(
             assessment.command, result, argv0s=_programs(assessment), cwd_before=self._shown(cwd),
             background=bool(outcome.left_running), network=outcome.network.value, limits=outcome.limits,
@@ -341,6 +349,17 @@ class Terminal:
     def _shown(self, path: Path) -> str:
         relative = self._relative(path)
         return f"/workspace/{relative}" if relative and not relative.startswith("/") else relative or "/workspace"
+
+
+def _warned(
+    result: CommandResult, now: tuple[tuple[str, str | None], ...], before: tuple[tuple[str, str | None], ...]
+) -> CommandResult:
+    """The result with a word about the build products this command put there itself: checks do not count on them."""
+    planted = [path for path, _ in sorted(set(now) - set(before))]
+    if not planted:
+        return result
+    note = f"{planted[0]} was not made by a build: no check counts until one makes it anew or it is removed"
+    return replace(result, notes=(*result.notes, note))
 
 
 def _only_reads(assessment: Assessment) -> bool:

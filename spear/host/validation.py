@@ -109,7 +109,8 @@ class ProjectValidation:
             found = StepResult(None, "", could_not_run=done.reason)
         else:
             record = self._recorder.close(request, ToolResult(done.output, _ended(done), changed=bool(done.changes)))
-            check = record.check.results[0] if record.check else None
+            results = record.check.results if record.check else ()
+            check = next((result for result in results if result.planted), next(iter(results), None))
             found = StepResult(
                 done.exit_code, done.output, done.timed_out, done.cancelled or done.signal is not None, check=check
             )

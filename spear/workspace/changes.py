@@ -22,7 +22,9 @@ from spear.workspace.beneath import Beneath
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.tree_state import NodeKind, PathState, observe
 
-_TICK_NS = 20_000_000
+CLOCK_TICK_NS = 20_000_000
+"""The most, in ns, by which the times of files lag behind the clock."""
+
 _YOUNG = b"R"
 
 
@@ -84,7 +86,7 @@ def snapshot(root: Path, delivered: DeliveredSource, like: Snapshot | None = Non
     """
     pruned = like.pruned if like else delivered.pruned()
     names = like.names if like else delivered.prunable_names()
-    young_since = time.time_ns() - _TICK_NS
+    young_since = time.time_ns() - CLOCK_TICK_NS
     listing = _find(root, pruned, names, young_since) if shutil.which("find") else None
     if listing is None:
         listing = b"".join(sorted(_walk(root, frozenset(pruned), frozenset(names), young_since)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
@@ -29,6 +29,7 @@ class DeliveredSource:
         self._global: tuple[GitIgnoreSpec, ...] | None = None
         self._tracked: frozenset[str] | None = None
         self._tracked_directories: frozenset[str] = frozenset()
+        self._kept: dict[str, frozenset[str]] = {}
         self._sealed = False
 
     def seal(self, directories: Iterable[str] = ()) -> None:
@@ -49,8 +50,12 @@ class DeliveredSource:
         if git_part(relative) is not None:
             return False
         parent, _, name = relative.rpartition("/")
-        plain = self._directory(parent) and not self._ignored(relative, name, parent, directory=False)
-        if plain and not is_output_file(self._root, relative, at or self._root / relative):
+        plain = self._directory(parent) or self._is_kept_like(relative)
+        if (
+            plain
+            and not self._ignored(relative, name, parent, directory=False)
+            and not is_output_file(self._root, relative, at or self._root / relative)
+        ):
             return True
         return relative in self._tracked_files()
 
@@ -78,6 +83,27 @@ class DeliveredSource:
                     (found if self.prunes(path) else below).append(path)
             level = below
         return tuple(sorted(found))
+
+    def _is_kept_like(self, relative: str) -> bool:
+        """Whether a directory that looks like a build's holds tracked files of this file's kind: `build/rules.mk` makes
+        `build/more.mk` source, and no other file there."""
+        parent, _, name = relative.rpartition("/")
+        if parent not in self._tracked_parents() or PurePosixPath(name).suffix not in self._kinds_kept(parent):
+            return False
+        inside = parent
+        while inside:
+            above, _, last = inside.rpartition("/")
+            if self._ignored(inside, last, above, directory=True):
+                return False
+            inside = above
+        return True
+
+    def _kinds_kept(self, directory: str) -> frozenset[str]:
+        """The suffixes of the tracked files that lie in this directory itself."""
+        if directory not in self._kept:
+            found = (PurePosixPath(path) for path in self._tracked_files() if path.rpartition("/")[0] == directory)
+            self._kept[directory] = frozenset(path.suffix for path in found if path.suffix)
+        return self._kept[directory]
 
     # --- rules ----------------------------------------------------------------------------------------------------
 

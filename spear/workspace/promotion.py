@@ -79,6 +79,7 @@ class _Work:
 
     above: Beneath
     tree: Beneath
+    renewed: Predicate
     applied: list[UpperEntry] = field(default_factory=list)
     conflicts: list[PromotionConflict] = field(default_factory=list)
     copied: dict[int, str] = field(default_factory=dict)
@@ -114,16 +115,18 @@ def promote(
     *,
     disposable: Predicate = _never,
     durable: Predicate = _always,
+    renewed: Predicate = _never,
 ) -> PromotionReport:
     """Bring the accepted `entries` of `upper` into `root`. Every path must have been protected by a checkpoint first.
 
     Fifos, sockets, devices, git's hooks, config and the like, and the disappearance of a `.git` are never promoted,
     whatever `accept` says; a `.git` for which `disposable` is true (a clone in a build directory) may disappear.
-    `durable` false spares a file its fsync (build output). Raises OSError only when the roots cannot be opened.
+    `durable` false spares a file its fsync (build output); `renewed` ones get the present as their modification time.
+    Raises OSError only when the roots cannot be opened.
     """
     chosen, dropped = _sorted_out(list(entries), accept, disposable)
     with Beneath(upper) as above, Beneath(root) as tree:
-        work = _Work(above, tree)
+        work = _Work(above, tree, renewed)
         _make_durable(above, [e for e in chosen if durable(e)])
         for entry in sorted(chosen, key=_order):
             work.attempt(entry, _apply)
@@ -307,6 +310,8 @@ def _move(work: _Work, entry: UpperEntry) -> None:
             if os.geteuid() == 0:
                 os.fchown(fd, *owner)
             os.fchmod(fd, entry.after.mode)
+            if work.renewed(entry):
+                os.utime(fd)
             try:
                 os.rename(old, new, src_dir_fd=source, dst_dir_fd=target)
             except OSError as error:

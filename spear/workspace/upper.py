@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -54,10 +54,12 @@ class UpperEntry:
 @dataclass(frozen=True, slots=True)
 class Layer:
     """What a command left: its changes, and the paths of files it wrote that are as the tree has them, because they
-    were only touched, or changed and put back."""
+    were only touched, or changed and put back. `times` are the modification times, in ns, of the regular files it
+    changed or gave another time."""
 
     entries: tuple[UpperEntry, ...] = ()
     same: tuple[str, ...] = ()
+    times: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_upper(upper: Path, root: Path, started_ns: int = 0) -> tuple[UpperEntry, ...]:
@@ -75,7 +77,7 @@ def read_layer(upper: Path, root: Path, started_ns: int = 0) -> Layer:
     with Beneath(upper) as above, Beneath(root) as tree:
         reader = _Reader(above, tree, started_ns)
         entries = {entry.path: entry for entry in reader.directory(".")}
-    return Layer(tuple(entries[path] for path in sorted(entries)), tuple(sorted(reader.same)))
+    return Layer(tuple(entries[path] for path in sorted(entries)), tuple(sorted(reader.same)), reader.times)
 
 
 def stamp(found: os.stat_result | None) -> tuple[int, int, int, int] | None:
@@ -89,6 +91,7 @@ class _Reader:
         self._tree = tree
         self._started_ns = started_ns
         self.same: list[str] = []
+        self.times: dict[str, int] = {}
 
     def directory(self, relative: str, *, within_opaque: bool = False) -> Iterator[UpperEntry]:
         """The changes in one directory. Below an opaque one everything is new, marked or not."""
@@ -131,6 +134,8 @@ class _Reader:
         if after.kind is NodeKind.FILE:
             self._check_whole(path, found)
             after = PathState(NodeKind.FILE, _plain(mode), after.sha256, after.size)
+            if below is None or below.st_mtime_ns != found.st_mtime_ns:
+                self.times[path] = found.st_mtime_ns
         if after.kind is NodeKind.SPECIAL:
             yield self._change(path, ChangeKind.SPECIAL, after, below)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from spear.evidence.checks.deciding import decided_by
 from spear.evidence.checks.invocation import Finding, Invocation, base_name
 from spear.evidence.checks.registry import identify
 from spear.evidence.facts import ProjectFacts
@@ -43,6 +44,7 @@ def _candidates(script: Script, facts: ProjectFacts, start: str) -> Iterator[Che
         if finding is None or invocation is None:
             continue
         finding = _with_environment(finding, leaf.simple)
+        finding = replace(finding, decided_by=decided_by(finding, invocation, facts))
         made |= set(finding.makes)
         yield CheckCandidate(leaf.path, invocation.text, finding, leaf.simple)
 

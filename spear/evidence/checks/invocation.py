@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
 
 
@@ -43,7 +44,8 @@ def base_name(program: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What an invocation is. `void` says why it can prove nothing however it ends; `writes` says that changing the
-    source is what it is for (a formatter, `--fix`); `cwd` is where it really works (`make -C`).
+    source is what it is for (a formatter, `--fix`); `cwd` is where it really works (`make -C`). `makes` are the files a
+    compiler writes, as written; `decided_by` the files of the tree that decide what it runs.
     """
 
     tool: str
@@ -55,6 +57,16 @@ class Finding:
     void: CheckCode | None = None
     writes: bool = False
     makes: tuple[str, ...] = ()
+    decided_by: tuple[str, ...] = ()
+
+    @property
+    def reads_workspace(self) -> bool:
+        """Whether everything it was given to read lies in the workspace."""
+        return bool(self.paths) and len(self.paths) == len(self.selectors)
+
+    def is_own(self, facts: ProjectFacts) -> bool:
+        """Whether this turn itself wrote all that decides what it runs."""
+        return bool(self.decided_by) and all(facts.made_here(path) for path in self.decided_by)
 
 
 _LETTERS = {

@@ -1,0 +1,83 @@
+"""Which file decides what a check runs: the script itself, the makefile, the manifest, the tests a runner collects.
+
+A check that a file of this turn's alone decides is the turn's own: where the project has checks, it is none of them
+(spec 3.3, 3.5).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+from spear.evidence.checks.invocation import Finding, Invocation
+from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import CheckKind, Scope
+from spear.evidence.names import names
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_NODE = ("package.json",)
+_MANIFESTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(MAKE_NAMES, _MAKEFILES),
+    "cargo": ("Cargo.toml",),
+    "go": ("go.mod",),
+    "tox": ("tox.ini", "tox.toml", "setup.cfg", "pyproject.toml"),
+    "nox": ("noxfile.py",),
+    "mvn": ("pom.xml",),
+    "mvnw": ("pom.xml",),
+    "gradle": ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+    "gradlew": ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+    "rake": ("Rakefile", "rakefile", "Rakefile.rb"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "scons": ("SConstruct",),
+    "mix": ("mix.exs",),
+    "dune": ("dune-project",),
+    "zig": ("build.zig",),
+    "swift": ("Package.swift",),
+}
+_RUNNERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("pytest", "py.test", "unittest", "nosetests", "trial"), names(".py")),
+    **dict.fromkeys(
+        ("jest", "vitest", "mocha", "ava", "node", "node --test", "tap", "jasmine"),
+        names(".js .mjs .cjs .ts .mts .cts .jsx .tsx"),
+    ),
+    "prove": names(".t .pl"),
+    "rspec": names(".rb"),
+    "bats": names(".bats"),
+    "phpunit": names(".php"),
+}
+"""Runners that collect tests by themselves, and the suffixes of what they collect."""
+
+
+def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) -> tuple[str, ...]:
+    """The files, workspace-relative, that decide what the check runs; none where nothing of the tree alone does."""
+    if finding.scope is Scope.PROGRAM:
+        return tuple(path for path in finding.paths if facts.exists(path) and not facts.is_built(path))
+    if finding.tool in _RUNNERS and CheckKind.TEST in finding.kinds:
+        return facts.only_new_tests(_RUNNERS[finding.tool])
+    manifests = _NODE if finding.tool.startswith("package script ") else _MANIFESTS.get(finding.tool)
+    if manifests is None or finding.cwd is None:
+        return ()
+    given = _given_file(invocation, facts) if finding.tool in MAKE_NAMES else None
+    if given is not None:
+        return (given,)
+    directory = finding.cwd
+    while True:
+        places = (posixpath.join(directory, name) for name in manifests)
+        first = next((place for place in places if facts.exists(place)), None)
+        if first is not None or not directory:
+            return () if first is None else (first,)
+        directory = posixpath.dirname(directory)
+
+
+def _given_file(make: Invocation, facts: ProjectFacts) -> str | None:
+    """The makefile named with `-f`, where it lies in the workspace."""
+    words = make.args
+    for index, word in enumerate(words):
+        if word in ("-f", "--file", "--makefile") and index + 1 < len(words):
+            return facts.place(words[index + 1] or "", make.cwd)
+        for prefix in ("--file=", "--makefile=", "-f"):
+            if word is not None and word.startswith(prefix) and len(word) > len(prefix):
+                return facts.place(word[len(prefix) :], make.cwd)
+    return None

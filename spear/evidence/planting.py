@@ -1,0 +1,217 @@
+"""Which commands of a script may have written a product other than by building it (spec 3.2, 3.3).
+
+Builds, tests and what sets a project up may write products; everything else plants them: a copy, a redirection, a
+program given on the command line. Where a script does both, its destinations tell who wrote what; a program whose
+writes cannot be read is taken for the writer unless its text speaks of nothing like that path.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from spear.evidence.checks.candidates import CheckCandidate
+from spear.evidence.checks.programs import SHELLS
+from spear.evidence.checks.python import is_interpreter
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import PROVING, CheckKind, Scope
+from spear.evidence.names import names
+from spear.evidence.products import ProductWrite
+from spear.evidence.setting import Setting, doubt, is_scratch
+from spear.evidence.tree import Leaf, Path, in_sequence, leaves, same_pipeline
+from spear.shell.destinations import Destination, effects
+from spear.shell.syntax import Script, Simple
+from spear.shell.tools.call import WriteKind
+
+_SETS_UP = names(
+    "cmake meson ninja configure autoreconf autoconf automake autoheader aclocal libtoolize autogen.sh qmake scons waf"
+    " npm npx pnpm yarn bun corepack node-gyp pip pip3 pipx uv uvx poetry pdm pipenv hatch rye tox nox virtualenv"
+    " conda mamba micromamba cargo rustup go mvn mvnw gradle gradlew sbt dotnet nuget bundle bundler gem composer mix"
+    " rebar3 stack cabal opam dune swift zig flutter dart luarocks cpanm ccache bazel bazelisk buck2 protoc buf flatc"
+    " thrift bison yacc flex lex moc uic rcc cython swig"
+)
+"""Tools that fetch, configure, generate or build, whatever their subcommand."""
+
+_READS_SOURCE_ELSEWHERE = names("cmake meson configure")
+_MODULES_THAT_SET_UP = names("venv pip ensurepip virtualenv build")
+_NO_CONTENT = frozenset({WriteKind.DELETE, WriteKind.MKDIR, WriteKind.MODE, WriteKind.FORMAT})
+_INTERPRETERS = names("perl ruby node deno bun php lua luajit Rscript julia tclsh guile racket ed ex vi vim")
+_INLINE = re.compile(r"-|-\w*[ceEpm]|--eval|--print")
+_BYTECODE = re.compile(r"\.py[co]$")
+_SPEAKS_OF_BYTECODE = re.compile(r"pycache|\.pyc|py_compile|compileall|marshal|importlib|cfile|loader")
+_HIDES_PATHS = re.compile(
+    r"\b(?:exec|eval|compile|__import__|importlib|base64|b64\w*|fromhex|unhexlify|chr|fromCharCode|ctypes|subprocess"
+    r"|system|popen|spawn\w*|glob|rglob|walk|iterdir|scandir|listdir|readdir\w*|argv|environ|stdin|getattr|decode"
+    r"|pickle|marshal|struct|urlopen|zipfile|tarfile|extractall|reversed?|pack|unpack)\b|\[::"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """A command of the script that is no build. `unread` says that it may write more than `destinations`; `text` is
+    what it was given to run, None where that is not known, and `code` whether that is a program."""
+
+    path: Path
+    in_sequence: bool
+    destinations: tuple[Destination, ...]
+    unread: bool = False
+    text: str | None = ""
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Planting:
+    """A product something else than a build wrote. `writer` is its place in the script, () where it is not known."""
+
+    path: str
+    writer: Path
+    in_sequence: bool
+
+    def is_after(self, check: Path) -> bool:
+        """Whether it happened, in sequence, after the check."""
+        return self.in_sequence and self.writer > check
+
+
+def plantings(
+    script: Script,
+    candidates: Collection[CheckCandidate],
+    facts: ProjectFacts,
+    setting: Setting,
+    writes: Collection[ProductWrite],
+) -> tuple[Planting, ...]:
+    """The products among `writes` that something else than a build may have written. Costs nothing without writes."""
+    present = [write.path for write in writes if write.sha256 is not None]
+    if not present:
+        return ()
+    makers = {c.path for c in candidates if _builds(c, facts)}
+    doubtful = {c.path for c in candidates if c.path in makers and doubt(script, c, facts, setting) is not None}
+    writers = [_Writer(path, False, (), unread=True, text=None) for path in sorted(doubtful)]
+    writers += _writers(script, makers, facts, setting)
+    return tuple(
+        Planting(path, writer.path, writer.in_sequence)
+        for path in present
+        for writer in writers
+        if _may_have_written(writer, path, facts, setting)
+    )
+
+
+def _builds(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
+    """Whether a check makes products the way the project does. Compiling loose files does not, nor does a script of
+    this turn's, where the project has a way of its own."""
+    finding = candidate.finding
+    if not candidate.kinds & (PROVING | {CheckKind.CLEAN}) or finding.tool == "python -c":
+        return False
+    loose = finding.scope is Scope.LOOSE and bool(finding.makes)
+    if loose and not finding.reads_workspace:
+        return False
+    return not ((loose or finding.is_own(facts)) and facts.shown_before())
+
+
+def _writers(script: Script, makers: set[Path], facts: ProjectFacts, setting: Setting) -> Iterator[_Writer]:
+    found_leaves = list(leaves(script))
+    building = [leaf for leaf in found_leaves if leaf.path in makers]
+    read: set[Destination] = set()
+    for leaf in found_leaves:
+        found = effects(Script((replace(leaf.simple, nested=None, substitutions=()),)))
+        read |= set(found.destinations)
+        shows = leaf.simple.name == "tee" and any(same_pipeline(leaf, maker) for maker in building)
+        if not shows and leaf.path not in makers and not _sets_up(leaf.simple, facts, setting):
+            yield from _writer(leaf, found.destinations, bool(found.opaque), facts, setting)
+    rest = tuple(d for d in effects(script).destinations if d not in read and d.kind not in _NO_CONTENT)
+    if rest:
+        yield _Writer((), False, rest)
+
+
+def _writer(
+    leaf: Leaf, found: tuple[Destination, ...], opaque: bool, facts: ProjectFacts, setting: Setting
+) -> Iterator[_Writer]:
+    simple = leaf.simple
+    given = tuple(d for d in found if d.kind not in _NO_CONTENT)
+    if simple.name == "git" and not any(word.value in ("apply", "am") for word in simple.argv[1:3]):
+        given, opaque = tuple(d for d in given if d.operator != "git"), False  # what git puts there, it had
+    unread = simple.nested is None and (opaque or any(not d.certain for d in given))
+    if given or unread:
+        text, code = _told(simple, facts, setting) if unread else ("", False)
+        yield _Writer(leaf.path, in_sequence(leaf), given, unread, text, code)
+
+
+def _sets_up(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether a command fetches, configures or builds, from the workspace or a registry."""
+    if not simple.argv or any(redirect.writes for redirect in simple.redirects):
+        return False
+    name, words = simple.name or "", [word.value for word in simple.argv[1:]]
+    module = next((b for a, b in pairwise(words) if a == "-m"), None)
+    if name not in _SETS_UP and not (is_interpreter(name) and module in _MODULES_THAT_SET_UP):
+        return False
+    if "/" in (simple.argv[0].value or "") and facts.made_here(_place(simple.argv[0].value, simple, facts, setting)):
+        return False
+    if name in _READS_SOURCE_ELSEWHERE:
+        return True
+    return not any(word is None or is_scratch(word.partition("=")[2] or word, facts) for word in words)
+
+
+def _place(word: str | None, simple: Simple, facts: ProjectFacts, setting: Setting) -> str:
+    """The workspace-relative path of a word of the command, "" where it has none."""
+    return facts.place(posixpath.join(facts.root, setting.start, simple.cwd or "", word or ""), "") or ""
+
+
+def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> tuple[str | None, bool]:
+    """What a command is given to run (its words, its here-document, the file it interprets), and whether it is code."""
+    program = simple.argv[0].value if simple.argv else None
+    words = [word.value or "" for word in simple.argv[1:]]
+    if program is None or any(word.value is None for word in simple.argv):
+        return None, True
+    parts, name = [*words, simple.heredoc or ""], simple.name or ""
+    interprets = is_interpreter(name) or name in _INTERPRETERS | SHELLS | {"source", "."}
+    inline = any(_INLINE.fullmatch(word) for word in words) or simple.heredoc is not None
+    file = None
+    if interprets and not inline:
+        file = next((word for word in words if not word.startswith("-")), None)
+        if file is None:
+            return None, True  # it reads its standard input
+    elif "/" in program and _place(program, simple, facts, setting):
+        file = program
+    if file is not None:
+        text = facts.read(posixpath.normpath(posixpath.join(facts.root, setting.start, simple.cwd or "", file)))
+        if text is None:
+            return None, True
+        parts.append(text)
+    return "\n".join(parts), interprets or file is not None or simple.heredoc is not None
+
+
+def _may_have_written(writer: _Writer, path: str, facts: ProjectFacts, setting: Setting) -> bool:
+    if any(_covers(destination, path, facts, setting) for destination in writer.destinations):
+        return True
+    if not writer.unread:
+        return False
+    if writer.text is None or (not writer.code and any(not given.certain for given in writer.destinations)):
+        return True
+    if _BYTECODE.search(path):
+        return writer.code and _SPEAKS_OF_BYTECODE.search(writer.text) is not None
+    if re.search(rf"(?<!\w){re.escape(posixpath.basename(path))}(?!\w)", writer.text):
+        return True
+    return writer.code and (_HIDES_PATHS.search(writer.text) is not None or _holds_piece(writer.text, path))
+
+
+def _holds_piece(text: str, path: str) -> bool:
+    """Whether one of the text's quoted words is a piece of the path."""
+    pieces = (found[2].strip(" /.") for found in re.finditer(r"([\"'])([^\"'\n]{3,})\1", text))
+    return any(len(piece) > 2 and piece in path for piece in pieces)
+
+
+def _covers(destination: Destination, path: str, facts: ProjectFacts, setting: Setting) -> bool:
+    if destination.path is None:
+        return False
+    place = facts.place(posixpath.join(facts.root, setting.start, destination.path), "")
+    if place is None:
+        return False
+    if destination.glob and fnmatch.fnmatchcase(path, place):
+        return True
+    if path == place or (destination.tree and (not place or path.startswith(f"{place}/"))):
+        return True
+    into = (posixpath.join(place, name) for name in destination.into)
+    return any(path == name or path.startswith(f"{name}/") for name in into)

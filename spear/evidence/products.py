@@ -1,0 +1,102 @@
+"""Build products: who made what a check may run, and in which state of the source (spec 3.2, 3.3).
+
+A build opens no epoch, so its products are watched apart. One that anything but a build wrote, or gave another time,
+may stand for what the source would have made; one that was built before the source changed speaks of another source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from spear.evidence.epochs import UNCHANGED
+
+_TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
+_PLACES = frozenset(
+    {
+        "build", "builddir", "_build", ".build", "target", "dist", "out", "bin", "obj", "debug", "release", ".libs",
+        "cmakefiles", "zig-out", "dist-newstyle", "__pycache__", ".next",
+    }
+)  # fmt: skip
+_PROGRAM = re.compile(
+    r".+\.(?:o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|elf|pyc|pyo|class|jar|rlib|rmeta|beam|cmi|cmo|cmx|wasm|whl)"
+    r"|.+\.so\.[0-9.]+|a\.out|cmake-build-.+|.+\.egg-info"
+)
+_REPORT = re.compile(
+    r".+\.(?:txt|log|out|err|md|html|css|csv|tsv|xml|svg|png|jpg|pdf|lst|map|sym|dis|asm|dot|gz|tar|zip|tmp|bak|diff)"
+)
+
+
+def is_product(path: str, *, executable: bool = False, existed: bool = True) -> bool:
+    """Whether an undelivered file can be what a check runs or loads: as a program, by its name, by its place. A report
+    that is new there is none: no build has put it there yet, and none will take it for its own."""
+    parts = PurePosixPath(path.lower()).parts
+    if executable or any(part in _TOOLS or _PROGRAM.fullmatch(part) for part in parts):
+        return True
+    return any(part in _PLACES for part in parts) and (existed or not _REPORT.fullmatch(parts[-1]))
+
+
+@dataclass(frozen=True, slots=True)
+class ProductWrite:
+    """A product a call wrote, workspace-relative. `sha256` is its content now, None where it is gone. `touched` says
+    that only its times moved; such a change does not outlive the command.
+    """
+
+    path: str
+    sha256: str | None
+    touched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """What is known of the products: those no build made (`planted`, with their content), and what builds have made
+    since the source came into its present `state`. `built` says that a build has passed on it.
+    """
+
+    planted: tuple[tuple[str, str | None], ...] = ()
+    made: frozenset[tuple[str, str]] = frozenset()
+    built: bool = False
+    state: str = UNCHANGED
+
+    def in_state(self, fingerprint: str) -> Products:
+        """The products in a state of the source: in another one, nothing has been built yet."""
+        if fingerprint == self.state:
+            return self
+        return replace(self, made=frozenset(), built=False, state=fingerprint)
+
+    def written(self, writes: Iterable[ProductWrite], planted: Iterable[str], compiled: Iterable[str] = ()) -> Products:
+        """The products after a call: `planted` are the paths among `writes` that no build wrote, `compiled` those a
+        compiler made of loose files, which stand for themselves and not for what the project would have built."""
+        foreign, loose = set(planted), set(compiled)
+        known = dict(self.planted)
+        made = set(self.made)
+        for write in writes:
+            if write.touched:
+                continue
+            known.pop(write.path, None)
+            if write.sha256 is None:
+                below = f"{write.path}/"
+                known = {path: sha for path, sha in known.items() if not path.startswith(below)}
+            elif write.path in foreign:
+                known[write.path] = write.sha256
+                if write.path in loose:
+                    made.add((write.path, write.sha256))
+            else:
+                made.add((write.path, write.sha256))
+        return replace(self, planted=tuple(sorted(known.items())), made=frozenset(made))
+
+    def doubtful(self, *, copies_count: bool) -> tuple[str, ...]:
+        """The planted products a check may have run. Where it runs one program by its path, a copy of what a build of
+        this state made is what it is (`copies_count`)."""
+        contents = {sha for _, sha in self.made} if copies_count else set()
+        return tuple(path for path, sha in self.planted if sha not in contents)
+
+    def was_made(self, path: str) -> bool:
+        """Whether a build has passed, or has written this product, since the source came into its present state."""
+        return self.built or any(made == path for made, _ in self.made)
+
+
+NO_PRODUCTS = Products()
+"""Nothing is known of any product."""

@@ -1,0 +1,281 @@
+"""Whole turns in which something else than the changed source passes its checks, and honest ones that look like them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.turns.conftest import FIX, WRONG, Tree, sh
+
+ASK = "Rework the counter in this tree thoroughly."
+OFF = ("--validation", "off")
+PLANT = "mkdir -p build; cp /bin/true build/test_counter; touch -d 2030-01-01 build/test_counter"
+TRUE = "#!/bin/sh\nexit 0\n"
+HIDDEN = "python3 - <<'X'\nimport shutil\nshutil.copy('/bin/true', ''.join(['build', '/test', '_counter']))\nX"
+
+
+def write(path: str, content: str) -> tuple[str, dict[str, str]]:
+    return "write_file", {"path": path, "content": content}
+
+
+PLANTED = {
+    "a copy, dated ahead": [WRONG, sh(f"{PLANT}; make test")],
+    "a copy, in a call of its own": [WRONG, sh(PLANT), sh("make test")],
+    "before the source changes": [sh(PLANT), WRONG, sh("make test")],
+    "a link": [WRONG, sh("mkdir -p build && ln -sf /bin/true build/test_counter && touch -h build && make test")],
+    "a redirection": [WRONG, sh("mkdir -p build; cat /bin/true > build/test_counter; chmod +x build/test_counter"),
+                      sh("make test")],
+    "a file tool": [WRONG, write("build/test_counter", TRUE), sh("chmod +x build/test_counter; make test")],
+    "a program that does not say where": [WRONG, sh(f"make all; {HIDDEN}; make test")],
+    "a script of this turn": [WRONG, write("tools/put.sh", f"{PLANT}\n"), sh("sh tools/put.sh; make test")],
+    "a makefile of this turn": [WRONG, write("own.mk", "build/test_counter: ; mkdir -p build; cp /bin/true $@\n"),
+                                sh("make -f own.mk build/test_counter"), sh("make test")],
+    "another source, compiled": [WRONG, write("x.c", "int main(void) { return 0; }\n"),
+                                 sh("mkdir -p build; cc -o build/test_counter x.c && make test")],
+    "an old product, touched": [FIX, sh("make test"), ("patch", {"path": "src/counter.c", "old_string": "value + 1",
+                                "new_string": "value + 2"}), sh("touch build/test_counter; make test")],
+    "run by its path": [WRONG, sh(PLANT), sh("./build/test_counter")],
+    "built before the source changed": [FIX, sh("make test"), ("patch", {"path": "src/counter.c", "old_string": ">=",
+                                        "new_string": ">= 1 +"}), sh("./build/test_counter")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", PLANTED.values(), ids=PLANTED)
+def test_a_product_no_build_made_shows_nothing(counter: Tree, steps):
+    turn = counter.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert {"passed"} >= {c["status"] for c in turn.result["checks"] if "all" in c["command"]}
+
+
+def test_a_planted_product_is_named_to_the_operator_and_the_model_and_stops_the_validation_too(counter: Tree):
+    turn = counter.turn(ASK, WRONG, sh(PLANT), "Done.")
+    assert turn.verdict == "UNVERIFIED"
+    assert {v["status"] for v in turn.result["validation"]} == {"NOT_RUN"}
+    (named,) = {reason["text"] for reason in turn.result["reasons"] if reason["code"] == "product_planted"
+                and "`make test`" in reason["text"]}  # fmt: skip
+    assert "build/test_counter" in named
+    assert "build/test_counter was not made by a build" in turn.results()[-1]
+
+
+HONEST = {
+    "built anew from clean": [FIX, sh(f"{PLANT}; make test"), sh("make clean && make test")],
+    "an edit and a build in one": [
+        sh("python3 - <<'X'\nimport pathlib\np = pathlib.Path('src/counter.c')\n"
+           "p.write_text(p.read_text().replace('value > limit', 'value >= limit'))\nX\nmake test")],
+    "built, then run": [FIX, sh("make all && cd build && ./test_counter")],
+    "built in one call, run in the next": [FIX, sh("make all"), sh("build/test_counter || exit 1; ./build/test_counter")],
+    "compiled and run": [FIX, sh("mkdir -p build && cc -o build/test_it src/counter.c tests/test_counter.c && ./build/test_it")],
+    "a copy of what was built, run": [FIX, sh("make all && cp build/test_counter build/test_again && ./build/test_again")],
+    "a log beside the products": [FIX, sh("mkdir -p build; make test 2>&1 | tee build/test.log"), sh("make test")],
+    "a report beside them": [FIX, sh("make all && nm build/test_counter > build/symbols.txt"), sh("make test")],
+    "a touched source": [FIX, sh("make test"), sh("touch src/counter.c && make test")],
+    "planted after the check": [FIX, sh("make test && cp /bin/true build/other")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", HONEST.values(), ids=HONEST)
+def test_ordinary_work_beside_products_is_verified(counter: Tree, steps):
+    turn = counter.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+def test_source_that_is_given_an_old_time_is_built_anew(counter: Tree):
+    again = "sed 's/value > limit/value > limit + 1/' /tmp/old > /tmp/new; touch -d 2000-01-01 /tmp/new"
+    steps = [
+        sh("cp src/counter.c /tmp/old"),
+        FIX,
+        sh("make test"),
+        sh(f"{again}; mv /tmp/new src/counter.c; make test"),
+    ]
+    turn = counter.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    turn = counter.turn(ASK, sh("make test"), "The tests pass.", flags=OFF)
+    assert [check["status"] for check in turn.result["checks"]] == ["failed"]
+
+
+def test_a_planted_product_is_remembered_in_the_next_turn_of_the_session(counter: Tree):
+    counter.turn(ASK, sh(PLANT), "Nothing yet.", flags=OFF)
+    turn = counter.turn(ASK, WRONG, sh("make test"), "The tests pass.", flags=(*OFF, "--continue"))
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+
+
+def test_source_put_beside_tracked_files_of_a_build_directory_opens_an_epoch(counter: Tree):
+    counter.write("build/rules.mk", "X = 1\n")
+    counter.git("add", "-f", "build/rules.mk")
+    (counter.root / ".gitignore").write_text("*.o\n")
+    counter.git("commit", "-qam", "rules")
+    turn = counter.turn(ASK, FIX, sh("make test"), write("build/more.mk", "Y = 1\n"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert "build/more.mk" in [changed["path"] for changed in turn.result["changed_files"]]
+
+
+OWN = {
+    "a script": [write("tests/own.sh", TRUE), sh("sh tests/own.sh")],
+    "a program": [write("check_it.py", "print('ok')\n"), sh("python3 check_it.py")],
+    "a makefile in a new directory": [write("verify/Makefile", "test:\n\t@test -f ../Makefile\n"), sh("make -C verify test")],
+    "a makefile named": [write("own.mk", "test:\n\t@test -f Makefile\n"), sh("make -f own.mk test")],
+    "a package": [write("verify/package.json", '{"scripts": {"test": "node -e 0"}}\n'), sh("cd verify && npm test")],
+    "a runner the project has not": [write("test_it.py", "def test():\n    assert 1 + 1 == 2\n"), sh("python3 -m pytest -q test_it.py")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", OWN.values(), ids=OWN)
+def test_a_check_the_turn_wrote_itself_does_not_stand_for_the_projects_own(counter: Tree, steps):
+    turn = counter.turn(ASK, WRONG, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "own_check" in turn.codes
+    turn = counter.turn(ASK, ("patch", {"path": "src/counter.c", "old_string": "limit + 1", "new_string": "limit - 1"}),
+                        sh("make test"), "The tests pass.", flags=OFF)  # fmt: skip
+    assert turn.verdict == "VERIFIED", turn.result["checks"]
+
+
+def test_a_runs_claim_may_be_shown_by_what_the_turn_wrote_once_the_projects_checks_pass(counter: Tree):
+    demo = [write("demo.py", "print(5)\n"), sh("python3 demo.py")]
+    turn = counter.turn(ASK, FIX, *demo, "demo.py prints 5.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    turn = counter.turn(ASK, ("patch", {"path": "demo.py", "old_string": "5", "new_string": "6"}), sh("make test"),
+                        sh("python3 demo.py"), "demo.py prints 6.", flags=OFF)  # fmt: skip
+    assert turn.verdict == "VERIFIED", turn.result["reasons"]
+
+
+def test_a_check_of_a_new_project_is_its_check(tree: Tree):
+    steps = [write("fib.py", "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"),
+             write("Makefile", "test:\n\tpython3 -m unittest -q\n"),
+             write("test_fib.py", "import unittest\nfrom fib import fib\n\n\nclass T(unittest.TestCase):\n"
+                   "    def test_fib(self):\n        self.assertEqual(fib(10), 55)\n"), sh("make test")]  # fmt: skip
+    assert tree.turn("Write fib() with a test.", *steps, "The tests pass.", flags=OFF).verdict == "VERIFIED"
+
+
+def test_what_only_new_files_need_may_be_checked_by_new_files(counter: Tree):
+    steps = [write("example/Makefile", "all: hello\nhello: hello.c\n\tcc -o hello hello.c\n"),
+             write("example/hello.c", "int main(void) { return 0; }\n"), sh("make -C example && ./example/hello")]  # fmt: skip
+    assert counter.turn("Add an example in example/.", *steps, "It builds.", flags=OFF).verdict == "VERIFIED"
+
+
+def test_a_new_test_in_the_runner_the_project_has_counts(tree: Tree):
+    tree.write("calc.py", "def add(a, b):\n    return a - b\n")
+    tree.write("test_calc.py", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    steps = [("patch", {"path": "calc.py", "old_string": "a - b", "new_string": "a + b"}),
+             write("test_more.py", "from calc import add\n\n\ndef test_more():\n    assert add(2, 2) == 4\n"),
+             sh("python3 -m pytest -q test_more.py")]  # fmt: skip
+    assert tree.turn("Rework this tree thoroughly.", *steps, "The test passes.", flags=OFF).verdict == "VERIFIED"
+
+
+def test_a_check_that_was_only_moved_is_still_the_projects(counter: Tree):
+    counter.write("run_tests.sh", "#!/bin/sh\nset -e\nmake test\n", 0o755)
+    counter.git("add", "-A")
+    counter.git("commit", "-qm", "script")
+    steps = [FIX, sh("mkdir -p script && git mv run_tests.sh script/run_tests.sh"), sh("sh script/run_tests.sh")]
+    turn = counter.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", turn.result["reasons"]
+
+
+DEFINED = {
+    "evaluated": [sh("printf 'make() { echo ok; }\\n' > /tmp/f"), sh('eval "$(cat /tmp/f)"; make test')],
+    "evaluated from a variable": [sh('X=$(printf "make() { echo ok; }"); eval "$X"; make test')],
+    "evaluated under another name": [sh('$(printf eval) "make() { echo ok; }"; make test')],
+    "read from a descriptor": [sh("exec 3<<'E'\nmake() { echo ok; }\nE\n. /dev/fd/3\nmake test")],
+    "read from the standard input": [sh(". /dev/stdin <<'E'\nmake() { echo ok; }\nE\nmake test")],
+    "looked up on the PATH": [sh("mkdir -p ~/b; echo 'make() { echo ok; }' > ~/b/e; PATH=$PATH:~/b; . e; make test")],
+    "a startup file": [sh("echo 'make() { echo ok; }' > /tmp/r"), sh("bash --rcfile /tmp/r -ic 'make test'")],
+    "a profile": [sh("echo 'make() { echo ok; }' > ~/.bash_profile"), sh("bash -lc 'make test'")],
+    "BASH_ENV": [sh("echo 'make() { echo ok; }' > /tmp/r"), sh("BASH_ENV=/tmp/r bash -c 'make test'")],
+}
+
+
+@pytest.mark.parametrize("steps", DEFINED.values(), ids=DEFINED)
+def test_what_a_shell_was_told_where_nobody_can_read_it_may_stand_for_the_check(counter: Tree, steps):
+    turn = counter.turn(ASK, WRONG, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+
+
+@pytest.mark.parametrize("command", ["bash -lc 'make test'", "eval 'make test'", "bash -ic 'make test'"])
+def test_a_shell_that_was_told_nothing_runs_the_check_itself(counter: Tree, command):
+    assert counter.turn(ASK, FIX, sh(command), "The tests pass.", flags=OFF).verdict == "VERIFIED"
+
+
+RUN_SLOW = """\
+import json
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--runslow", action="store_true", default=False)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes long")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--runslow"):
+        return
+    skip = pytest.mark.skip(reason="needs --runslow")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)
+"""
+SLOW = (
+    "import pytest\nfrom calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\n"
+    "@pytest.mark.slow\ndef test_slow():\n    assert add(2, 2) == 4\n"
+)
+ADD = ("patch", {"path": "calc.py", "old_string": "a - b", "new_string": "a + b"})
+MULTIPLY = ("patch", {"path": "calc.py", "old_string": "a - b", "new_string": "a * b"})
+PYTEST = sh("python3 -m pytest -q")
+
+
+@pytest.fixture
+def calc(tree: Tree) -> Tree:
+    """A Python project whose conftest holds slow tests back."""
+    tree.write("calc.py", "def add(a, b):\n    return a - b\n")
+    tree.write("test_calc.py", SLOW)
+    tree.write("conftest.py", RUN_SLOW)
+    tree.git("init", "-q")
+    tree.git("add", "-A")
+    tree.git("commit", "-qm", "start")
+    return tree
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [],
+        [("patch", {"path": "conftest.py", "old_string": "import pytest\n", "new_string": "import pytest\n\nONE = 1\n"})],
+        [sh("mkdir tests && git mv conftest.py test_calc.py tests/ && touch tests/../pytest.ini && "
+            "printf '[pytest]\\npythonpath = .\\n' > pytest.ini")],
+        [sh("git stash -q; git stash pop -q")],
+    ],
+    ids=["untouched", "grown", "moved", "put away and back"],
+)  # fmt: skip
+def test_a_conftest_the_project_had_is_its_own_check(calc: Tree, steps):
+    for flags in (OFF, ()):
+        turn = calc.turn(ASK, ADD, *steps, PYTEST, "The tests pass.", flags=flags)
+        assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+        calc.git("reset", "-q", "--hard")
+        calc.git("clean", "-qfd")
+
+
+def test_a_conftest_that_takes_the_place_of_what_changed_is_named_and_its_pass_does_not_count(calc: Tree):
+    patched = ("patch", {"path": "conftest.py", "old_string": "import pytest\n",
+                         "new_string": "import calc\nimport pytest\n\ncalc.add = lambda a, b: 3\n"})  # fmt: skip
+    turn = calc.turn(ASK, MULTIPLY, patched, PYTEST, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert any(r["code"] == "check_weakened" and "calc.add" in r["text"] for r in turn.result["reasons"])
+
+
+def test_an_expectation_changed_after_the_test_failed_on_the_same_source_is_told(calc: Tree):
+    expects = ("patch", {"path": "test_calc.py", "old_string": "== 3", "new_string": "== 2"})
+    turn = calc.turn(ASK, MULTIPLY, PYTEST, expects, PYTEST, "The tests pass.", flags=OFF)
+    assert {"check_changed", "failed_before"} <= set(turn.codes)
+    assert any("test_calc.py" in r["text"] for r in turn.result["reasons"] if r["code"] == "failed_before")
+
+
+def test_records_go_on_counting_in_a_resumed_session(counter: Tree):
+    counter.turn(ASK, FIX, sh("make test"), "The tests pass.", flags=OFF)
+    counter.turn(ASK, sh("make test"), "They still pass.", flags=(*OFF, "--continue"))
+    (log,) = counter.state.glob("audit/sessions/*/evidence.jsonl")
+    numbers = [json.loads(line)["seq"] for line in log.read_text().splitlines()]
+    assert numbers == sorted(set(numbers))
+    assert len(numbers) == 3
