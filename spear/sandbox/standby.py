@@ -2,7 +2,7 @@
 
 Making a sandbox takes longer than most commands do. It needs nothing of the command but where and with what variables
 it runs, so that the next one is made while the model thinks. Whether it is still what the command should get is
-decided when the command comes, by comparing everything it was made from (docs/decisions/0006).
+decided when the command comes, by comparing everything it was made from (docs/decisions/0007).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Before it, the shell sources BEGIN, which sets an EXIT trap: inside one, `$?` an
 script's last pipeline, which no appended line and no `eval` could tell after `exit` or `set -e`.
 
 bash sources BEGIN as its start-up file and waits there until the host releases it, one line on RELEASE_FD: by then the
-file of the script is written (docs/decisions/0006). A POSIX shell has no such file: it waits by itself, and BEGIN is
+file of the script is written (docs/decisions/0007). A POSIX shell has no such file: it waits by itself, and BEGIN is
 the first word of its script.
 """
 

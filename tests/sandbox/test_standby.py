@@ -1,4 +1,4 @@
-"""A sandbox made before its command: used when it is what the command should get, and never otherwise (decision 0006)."""
+"""A sandbox made before its command: used when it is what the command should get, and never otherwise (decision 0007)."""
 
 import contextlib
 import os
