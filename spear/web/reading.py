@@ -37,6 +37,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 _ANSWER_BYTES = 64 << 20
 
 
+_OF_THE_LOADER = ("LD_LIBRARY_PATH",)  # some interpreters do not find their own library without it
 _DEATHS = {
     OUT_OF_MEMORY: "used up its memory", -signal.SIGXCPU: "used up its time", -signal.SIGKILL: "was killed",
     -signal.SIGXFSZ: "said too much", -signal.SIGSEGV: "crashed",
@@ -138,6 +139,9 @@ def _apart(task: dict[str, Any], data: bytes, patience: Patience) -> dict[str, A
         except WebStop as stop:
             busy = WebProblem("unreadable", "it cannot be read: it keeps its reader busy")
             return busy if stop.problem.code == "timeout" else stop.problem
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            return WebProblem("unreadable", f"it cannot be read: its reader does not start: {why}")
         out.seek(0)
         said = out.read(_ANSWER_BYTES)
     if status:
@@ -153,9 +157,10 @@ def _apart(task: dict[str, Any], data: bytes, patience: Patience) -> dict[str, A
 
 def _ended(task: dict[str, Any], given: BinaryIO, out: BinaryIO, patience: Patience) -> int:
     """The status the reader ended with. Raises WebStop, the reader gone, when the time is up."""
+    environment = {"LANG": "C.UTF-8", **{name: os.environ[name] for name in _OF_THE_LOADER if name in os.environ}}
     process = subprocess.Popen(
         [sys.executable, "-I", "-m", "spear.web.reader", json.dumps(task)],
-        stdin=given, stdout=out, stderr=subprocess.DEVNULL, env={"LANG": "C.UTF-8"}, cwd="/", start_new_session=True,
+        stdin=given, stdout=out, stderr=subprocess.DEVNULL, env=environment, cwd="/", start_new_session=True,
     )  # fmt: skip
     try:
         while True:
