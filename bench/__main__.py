@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.measure import Row, table
 
-NAMES = ("start", "rounds", "files", "search", "change_detection", "undo", "retrieval")
+NAMES = ("start", "rounds", "files", "search", "change_detection", "undo", "retrieval", "freeze")
 """Modules with `rows(quick) -> list[Row]`, in the order of the table."""
 
 

@@ -15,7 +15,7 @@ from spear.training.vocabulary import Split
 DATASETS = ("datasets/sft", "datasets/unpaired", "datasets/paired")
 TRL = ("trl/desirable", "trl/undesirable", "trl/dpo")
 _SPLITS = (Split.TRAIN, Split.VALIDATION)
-_BLOCK = 1 << 18
+_BLOCK = 1 << 20
 
 
 def file_name(dataset: str, split: Split) -> str:
@@ -67,6 +67,8 @@ class _Growing:
     def _put(self, block: bytes) -> None:
         self._digest.update(block)
         write_all(self._descriptor, block)
+        # The disk begins now, and not when all is written and waited for; nor do gigabytes push others' files out.
+        os.posix_fadvise(self._descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 class BundleFiles:

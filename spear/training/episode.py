@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from spear.state.lines import canonical
 from spear.training.vocabulary import DataOrigin, Rating
 
-_TOOLS, _CONTEXT, _TARGET = b'"tools":', b'"context":', b'"target":'
+_TOOLS, _CONTEXT, _TARGET, _END = b',\n"tools":', b',\n"context":', b',\n"target":', b"}\n"
+_DIGITS = 32
 
 
 class EpisodeFacts(BaseModel):
@@ -72,37 +73,33 @@ class Episode:
 def compose(facts: EpisodeFacts, tools: bytes, context: bytes, target: bytes) -> tuple[Episode, bytes]:
     """An episode of canonical JSON parts, and the bytes of its file."""
     head = canonical(facts.model_dump(mode="json", by_alias=True))
-    data = b",\n".join((head[:-1], _TOOLS + tools, _CONTEXT + context, _TARGET + target + b"}\n"))
+    data = b"".join((head[:-1], _TOOLS, tools, _CONTEXT, context, _TARGET, target, _END))
     return Episode(facts, tools, context, target, hashlib.sha256(data).hexdigest()), data
 
 
 def decode(data: bytes, sha256: str) -> Episode:
     """The episode in the bytes of a file, whose checksum is known. Raises ValueError for anything else."""
-    facts, tools, context, target, rest = _lines(data)
-    known = tools.startswith(_TOOLS) and context.startswith(_CONTEXT) and target.startswith(_TARGET)
-    if not known or not facts.endswith(b",") or not target.endswith(b"}") or rest:
+    tools = data.index(b"\n") - 1
+    context = data.index(b"\n", tools + 2) - 1
+    target = data.index(b"\n", context + 2) - 1
+    last = data.index(b"\n", target + 2) - 1
+    if not (
+        data.startswith(_TOOLS, tools)
+        and data.startswith(_CONTEXT, context)
+        and data.startswith(_TARGET, target)
+        and data[last:] == _END
+    ):
         raise ValueError("not an episode")
+    facts = EpisodeFacts.model_validate_json(data[:tools] + b"}")
+    digests = "".join([seen + said for _, seen, said in facts.steps])
+    if len(digests) != 2 * _DIGITS * len(facts.steps) or 2 * len(bytes.fromhex(digests)) != len(digests):
+        raise ValueError("not an episode: its digests are none")
     return Episode(
-        EpisodeFacts.model_validate_json(facts[:-1] + b"}"),
-        tools[len(_TOOLS) : -1],
-        context[len(_CONTEXT) : -1],
-        target[len(_TARGET) : -1],
+        facts,
+        data[tools + len(_TOOLS) : context],
+        data[context + len(_CONTEXT) : target],
+        data[target + len(_TARGET) : last],
         sha256,
-    )
-
-
-def _lines(data: bytes) -> tuple[bytes, bytes, bytes, bytes, bytes]:
-    """The four lines and what follows them. Raises ValueError when there are fewer."""
-    first = data.index(b"\n")
-    second = data.index(b"\n", first + 1)
-    third = data.index(b"\n", second + 1)
-    fourth = data.index(b"\n", third + 1)
-    return (
-        data[:first],
-        data[first + 1 : second],
-        data[second + 1 : third],
-        data[third + 1 : fourth],
-        data[fourth + 1 :],
     )
 
 

@@ -10,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from spear.training.vocabulary import Split
 
@@ -18,6 +19,7 @@ _NUMBER = re.compile(r"\d+")
 _OTHER = re.compile(r"[^\w#]+")
 _HOLDOUT_PERCENT = 10
 _VALIDATION_PERCENT = 10
+_REMEMBERED = 10_000
 _STRICTNESS = (Split.HOLDOUT, Split.VALIDATION, Split.TRAIN)
 
 
@@ -38,8 +40,9 @@ def split_of(families: Iterable[str]) -> Split:
     return next((split for split in _STRICTNESS if split in splits), Split.HOLDOUT)
 
 
+@lru_cache(_REMEMBERED)
 def _split(family: str) -> Split:
-    place = int(hashlib.sha256(f"spear.split/1 {family}".encode()).hexdigest()[:8], 16) % 100
+    place = int.from_bytes(hashlib.sha256(f"spear.split/1 {family}".encode()).digest()[:4], "big") % 100
     if place < _HOLDOUT_PERCENT:
         return Split.HOLDOUT
     return Split.VALIDATION if place < _HOLDOUT_PERCENT + _VALIDATION_PERCENT else Split.TRAIN

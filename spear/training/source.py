@@ -22,6 +22,8 @@ from spear.training.layout import Layout
 from spear.training.lists import ManifestLine, MarkLine
 from spear.training.vocabulary import Mark
 
+_BLOCK = 1 << 20
+
 
 class Problem(StrEnum):
     """What is wrong with a part of a store."""
@@ -35,8 +37,9 @@ class Problem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One listed episode: its line, and the episode itself or what is wrong with it."""
+    """One listed episode: its line as it stands and as a value, and the episode itself or what is wrong with it."""
 
+    raw: bytes
     line: ManifestLine
     episode: Episode | Problem
     mark: Mark | None = None
@@ -70,7 +73,7 @@ class Source:
             except ValueError:
                 self.unreadable_lines += 1
                 continue
-            yield Found(line, _verified(path, line), self._marks.get(line.id))
+            yield Found(raw, line, _verified(path, line), self._marks.get(line.id))
 
     def read(self, line: ManifestLine) -> Episode:
         """One episode again. Raises UsageError when it changed since it was verified."""
@@ -111,8 +114,7 @@ class Source:
 
 def _verified(path: str, line: ManifestLine) -> Episode | Problem:
     try:
-        with open(path, "rb", buffering=0) as file:
-            data = file.read()
+        data = _bytes(path, line.bytes)
     except FileNotFoundError:
         return Problem.MISSING
     except OSError:
@@ -126,3 +128,18 @@ def _verified(path: str, line: ManifestLine) -> Episode | Problem:
         return Problem.UNREADABLE
     facts = episode.facts
     return episode if (facts.session, facts.turn) == (line.session, line.turn) else Problem.UNREADABLE
+
+
+def _bytes(path: str, size: int) -> bytes:
+    """What a file of `size` bytes holds; one byte more where it is longer, which is no longer what was hashed. Raises
+    OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        left = size + 1
+        while left > 0 and (part := os.read(descriptor, min(left, _BLOCK))):
+            parts.append(part)
+            left -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+    finally:
+        os.close(descriptor)

@@ -108,7 +108,7 @@ class Curation:
         facts = episode.facts
         self._ledger.family(admission.split, facts.family)
         if facts.whole_context:
-            self._ledger.steps(ordinal, found.line, admission.split, admission.desirable, facts.steps)
+            self._ledger.steps(ordinal, found.raw, admission.split, admission.desirable, facts.steps)
         else:
             self.tally.partial_contexts += 1
         _, context, completion = facts.steps[-1]

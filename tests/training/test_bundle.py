@@ -413,6 +413,26 @@ def test_digests_that_lie_about_a_context_stop_the_freeze(work, tmp_path):
     assert not (tmp_path / "bundles").exists()
 
 
+@pytest.mark.parametrize("digest", ["", "0" * 30, "g" * 32, "-" + "1" * 31, "12 " * 10 + "12"])
+def test_an_episode_whose_digests_are_none_is_unreadable(work, tmp_path, digest):
+    honest = work.turn(TRAIN, [says("A")], **PASSED)
+    place, context, completion = honest.facts.steps[0]
+    for session, step in (("k", (place, digest, completion)), ("l", (place, context, digest))):
+        facts = honest.facts.model_copy(update={"steps": (step,), "session": session})
+        work.store._finalize(*compose(facts, honest.tools, honest.context, honest.target))
+    tally = frozen(work, tmp_path).tally
+    assert (tally.episodes, tally.problems["unreadable"]) == (1, 2)
+
+
+def test_an_episode_that_grew_is_altered_and_not_read_to_its_end(work, tmp_path):
+    work.turn(TRAIN, [says("A")], **PASSED)
+    work.turn(TRAIN, [says("B")], **PASSED)
+    with work.files()[0].open("ab") as file:
+        file.truncate(1 << 40)
+    tally, _ = survey(Source(work.state.training_data), Governance(), tmp_path)
+    assert (tally.episodes, tally.problems["altered"]) == (1, 1)
+
+
 def test_an_episode_that_is_listed_twice_counts_once(work, tmp_path):
     work.turn(TRAIN, [says("A")], **PASSED)
     manifest = work.store.layout.manifest
