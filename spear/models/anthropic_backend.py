@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from spear.agent.messages import ModelRequest, ModelTurn
@@ -10,7 +9,7 @@ from spear.models.anthropic_assembly import MessageAssembler
 from spear.models.anthropic_payload import MessagesPayload
 from spear.models.backend import BackendSettings
 from spear.models.endpoint import Endpoint
-from spear.models.failures import AttemptFailed
+from spear.models.provider import ProviderBackend
 from spear.models.retry import check
 from spear.models.shown import ShownText
 
@@ -18,39 +17,12 @@ if TYPE_CHECKING:
     from spear.models.wire import Wire
 
 
-class AnthropicBackend:
+class AnthropicBackend(ProviderBackend):
     """An endpoint that speaks the messages protocol. The package is imported with the first request."""
 
     def __init__(self, settings: BackendSettings) -> None:
-        self._endpoint = Endpoint(settings, _connect, "/v1/models")
+        super().__init__(Endpoint(settings, _connect, "/v1/models"))
         self._payload = MessagesPayload()
-
-    @property
-    def name(self) -> str:
-        """Host and port of the endpoint."""
-        return self._endpoint.name
-
-    @property
-    def model(self) -> str:
-        """The configured model, or the endpoint's first one. May raise `ModelFailure`."""
-        return self._endpoint.model()
-
-    def begin_turn(self) -> None:
-        """Count retries afresh."""
-        self._endpoint.begin_turn()
-
-    def warm_up(self) -> None:
-        """Import the package and build the client, so that the first request need not. Raises nothing."""
-        with suppress(AttemptFailed):
-            self._endpoint.wire()
-
-    def close(self) -> None:
-        """Release the connections."""
-        self._endpoint.close()
-
-    def context_window(self) -> int | None:
-        """The window the endpoint reports for the model, in tokens. One short attempt; never raises."""
-        return self._endpoint.context_window()
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One complete answer. Raises `ModelFailure`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from spear.agent.messages import ModelRequest, ModelTurn
@@ -12,6 +11,7 @@ from spear.models.backend import BackendSettings
 from spear.models.endpoint import Endpoint
 from spear.models.failures import AttemptFailed
 from spear.models.payload import ChatPayload, Dialect
+from spear.models.provider import ProviderBackend
 from spear.models.retry import check
 from spear.models.shown import ShownText
 
@@ -22,40 +22,13 @@ _NO_KEY = "none"
 """Sent where the endpoint wants no key: the package insists on one."""
 
 
-class OpenAIBackend:
+class OpenAIBackend(ProviderBackend):
     """A chat-completions endpoint. The package is imported with the first request, or by `warm_up`."""
 
     def __init__(self, settings: BackendSettings) -> None:
-        self._endpoint = Endpoint(settings, _connect, "/models")
+        super().__init__(Endpoint(settings, _connect, "/models"))
         self._payload = ChatPayload()
         self._dialect = Dialect(stream=settings.stream)
-
-    @property
-    def name(self) -> str:
-        """Host and port of the endpoint."""
-        return self._endpoint.name
-
-    @property
-    def model(self) -> str:
-        """The configured model, or the endpoint's first one. May raise `ModelFailure`."""
-        return self._endpoint.model()
-
-    def begin_turn(self) -> None:
-        """Count retries afresh."""
-        self._endpoint.begin_turn()
-
-    def warm_up(self) -> None:
-        """Import the package and build the client, so that the first request need not. Raises nothing."""
-        with suppress(AttemptFailed):
-            self._endpoint.wire()
-
-    def close(self) -> None:
-        """Release the connections."""
-        self._endpoint.close()
-
-    def context_window(self) -> int | None:
-        """The window the endpoint reports for the model, in tokens (spec 1.3). One short attempt; never raises."""
-        return self._endpoint.context_window()
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One complete answer. Raises `ModelFailure`."""

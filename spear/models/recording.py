@@ -18,12 +18,13 @@ from spear.errors import ConfigurationError, StateError
 from spear.models.backend import ModelBackend
 from spear.models.payload import dumps
 from spear.models.retry import check
+from spear.models.wrapping import WrappingBackend
 
 SCHEMA = "spear.recording/1"
 ENDED = "The recording ends here. No model was asked."
 
 
-class RecordingBackend:
+class RecordingBackend(WrappingBackend[ModelBackend]):
     """Answers with `inner` and appends each turn to `path` (0600). An earlier recording there is replaced, or gone on
     with when `more` is true.
 
@@ -31,34 +32,16 @@ class RecordingBackend:
     """
 
     def __init__(self, inner: ModelBackend, path: Path, *, more: bool = False) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._path = path
         self._descriptor = _open_for_recording(path, more)
-
-    @property
-    def name(self) -> str:
-        """The endpoint being recorded."""
-        return self._inner.name
-
-    @property
-    def model(self) -> str:
-        """The model being recorded."""
-        return self._inner.model
-
-    def context_window(self) -> int | None:
-        """As the endpoint reports it."""
-        return self._inner.context_window()
-
-    def begin_turn(self) -> None:
-        """Passed on."""
-        self._inner.begin_turn()
 
     def close(self) -> None:
         """Close the file and the endpoint."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-        self._inner.close()
+        super().close()
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One answer, recorded. Raises `ModelFailure`, or `StateError` when it cannot be written down."""

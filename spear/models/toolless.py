@@ -27,6 +27,7 @@ from spear.models.backend import ModelBackend
 from spear.models.payload import Once
 from spear.models.retry import check
 from spear.models.toolless_text import answer_schema, fenced_call, instructions, object_turn, plain_message
+from spear.models.wrapping import WrappingBackend
 
 
 class ToolSupport(StrEnum):
@@ -96,7 +97,7 @@ def suspicious(turn: ModelTurn, tools: Sequence[ToolSchema]) -> bool:
     return named or bool(_CALL_LIKE.search(text) or _ANNOUNCED.search(turn.text))
 
 
-class ToolAwareBackend:
+class ToolAwareBackend(WrappingBackend[ExtensibleBackend]):
     """Offers tools natively, and without the server's help once that is known to be needed.
 
     An answer that is `suspicious` while nothing is known costs one probe; plain answers cost nothing. `recall` tells
@@ -110,34 +111,12 @@ class ToolAwareBackend:
         recall: Callable[[str], ToolSupport] | None = None,
         on_support: Callable[[str, ToolSupport], None] | None = None,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._toolless = ToollessBackend(inner)
         self._recall = recall
         self._on_support = on_support
         self._probed = False
         self.support = ToolSupport.UNKNOWN
-
-    @property
-    def name(self) -> str:
-        """The endpoint."""
-        return self._inner.name
-
-    @property
-    def model(self) -> str:
-        """The model."""
-        return self._inner.model
-
-    def context_window(self) -> int | None:
-        """As the endpoint reports it."""
-        return self._inner.context_window()
-
-    def begin_turn(self) -> None:
-        """Passed on."""
-        self._inner.begin_turn()
-
-    def close(self) -> None:
-        """Passed on."""
-        self._inner.close()
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One complete answer. Raises `ModelFailure`."""
@@ -180,7 +159,7 @@ class ToolAwareBackend:
             self._on_support(self._inner.model, support)
 
 
-class ToollessBackend:
+class ToollessBackend(WrappingBackend[ExtensibleBackend]):
     """Sends no tools; describes them in the system text and reads one call from the answer.
 
     The first form is a reply held to a JSON schema. A server that rejects or ignores the schema is asked for one fenced
@@ -188,33 +167,11 @@ class ToollessBackend:
     """
 
     def __init__(self, inner: ExtensibleBackend) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._constrained = True
         self._messages = Once(plain_message)
         self._system: Once[Message, Message] | None = None
         self._tools: tuple[ToolSchema, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The endpoint."""
-        return self._inner.name
-
-    @property
-    def model(self) -> str:
-        """The model."""
-        return self._inner.model
-
-    def context_window(self) -> int | None:
-        """As the endpoint reports it."""
-        return self._inner.context_window()
-
-    def begin_turn(self) -> None:
-        """Passed on."""
-        self._inner.begin_turn()
-
-    def close(self) -> None:
-        """Passed on."""
-        self._inner.close()
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One complete answer; at most one call. Raises `ModelFailure`."""
