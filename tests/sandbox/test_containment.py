@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from spear.sandbox.runner import CommandRunner
+from tests.two_users import SECRET
 
-SECRET = "hunter2-of-the-host"
 LIBC = "import ctypes\nl = ctypes.CDLL(None, use_errno=True)\n"
 
 

@@ -79,7 +79,7 @@ def test_the_loopback_of_the_host_is_never_reached(host, listener, kind):
 def test_a_full_network_is_attached_or_its_absence_is_said(host):
     done = host.run("cat /proc/net/route; cat /etc/resolv.conf; timeout 2 bash -c 'echo > /dev/tcp/169.254.169.254/80'",
                     network="full")  # fmt: skip
-    if os.access("/dev/net/tun", os.W_OK) and host.user == "root":
+    if os.access("/dev/net/tun", os.W_OK) and host.user.pw_name == "root":
         assert done.network == "full", done.notes
         assert "00000000" in done.output
         assert "nameserver" in done.output

@@ -90,7 +90,7 @@ def test_the_next_command_runs_in_the_sandbox_that_stood_by(host, tree):
 
 @pytest.mark.parametrize("options", [
     {"cwd": "sub"}, {"environment": {"A": "b"}}, {"closed": [".git/hooks"]}, {"hidden": ["a"]}, {"writes": False},
-    {"upper": "another"}, {"network": "full"}, {"limits": {"open_files": 1000}}, {"alias": "other"},
+    {"upper": "another"}, {"network": "listed"}, {"limits": {"open_files": 1000}}, {"alias": "other"},
 ])  # fmt: skip
 def test_a_command_that_should_get_another_sandbox_gets_another(host, tree, options):
     if "cwd" in options:

@@ -12,8 +12,8 @@ import pytest
 
 from tests.host_bench import contents
 from tests.security.attacks import ATTACKS, Attack
-from tests.security.conftest import SECRET
 from tests.security.trees import TARGET
+from tests.two_users import SECRET
 
 # What of `.git` makes git run or read something else; the rest is git's own working data and may move.
 _GIT_CLOSED = re.compile(r"ws/\.git/(config|info/attributes|hooks(/.*)?)")
