@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from spear.cli.keystrokes import DEFAULTS, canonical
 from spear.events.names import Mode
 
 DEFAULT_API_BASE = "http://127.0.0.1:8080/v1"
@@ -121,7 +122,8 @@ class Limits(_Table):
     memory: Annotated[Positive | None, BeforeValidator(_size)] = None
     tasks: Positive | None = None
     cpu_quota: Annotated[float | None, Field(gt=0)] = None
-    open_files: Positive = 4096
+    open_files: Annotated[int, Field(ge=256)] = 4096
+    """Bubblewrap and the shell need some of their own."""
 
 
 class Web(_Table):
@@ -131,6 +133,34 @@ class Web(_Table):
     search_api: Literal["searxng", "brave"] = "searxng"
     search_key_env: str = "BRAVE_API_KEY"
     """The variable that holds the endpoint's key; SearXNG needs none."""
+
+
+def _keys(value: object) -> object:
+    """One key, or a list of them; each in its one spelling."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("Input should be a key such as ctrl-s, or a list of keys")
+    return tuple(dict.fromkeys(map(canonical, texts)))
+
+
+KeyNames = Annotated[tuple[str, ...], BeforeValidator(_keys), Field(strict=False)]
+
+
+class Keys(_Table):
+    """`[keys]`: what the keys of the chat do; an action without a key is `[]` (spec 8.2)."""
+
+    newline: KeyNames = DEFAULTS["newline"]
+    stop: KeyNames = DEFAULTS["stop"]
+    rewind: KeyNames = DEFAULTS["rewind"]
+    exit: KeyNames = DEFAULTS["exit"]
+    steer: KeyNames = DEFAULTS["steer"]
+    mode: KeyNames = DEFAULTS["mode"]
+    expand: KeyNames = DEFAULTS["expand"]
+    editor: KeyNames = DEFAULTS["editor"]
+
+    def bound(self) -> dict[str, tuple[str, ...]]:
+        """The keys of each action."""
+        return {action: getattr(self, action) for action in DEFAULTS}
 
 
 class Settings(_Table):
@@ -183,5 +213,6 @@ class Settings(_Table):
     training_capture: bool = True
     network: Network = Network()
     limits: Limits = Limits()
+    keys: Keys = Keys()
     web: Web = Web()
     backends: dict[str, Backend] = Field(default_factory=dict)
