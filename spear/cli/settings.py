@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from spear.cli.keystrokes import clashes
 from spear.cli.settings_backend import OF_ENDPOINT, Typed, heed_provider_variables, settle_endpoint
 from spear.cli.settings_layers import Layer, LayerName, Origin, nest, of_environment, of_file, of_flags
 from spear.cli.settings_model import Settings
@@ -109,7 +110,17 @@ def _resolve(
     settings = Settings.model_validate(nest(values))
     for key in _all_keys(settings):
         origins.setdefault(key, Origin(LayerName.DEFAULT))
+    _require_keys_apart(settings, origins)
     return Loaded(settings, origins, notices, files, layers)
+
+
+def _require_keys_apart(settings: Settings, origins: Mapping[str, Origin]) -> None:
+    """No key may do two things, wherever each was given to it. Raises ConfigurationError naming both."""
+    clash = clashes(settings.keys.bound())
+    if clash is not None:
+        key, *actions = clash
+        named = " and ".join(f"keys.{action} ({origins[f'keys.{action}']})" for action in actions)
+        raise ConfigurationError(f"{key} is given to {named}", hint="give one of them another key, or [] for none")
 
 
 def home_of(environ: Mapping[str, str]) -> Path:

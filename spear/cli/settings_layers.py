@@ -207,11 +207,21 @@ def _require_known(key: str, value: Any, place: str) -> None:
 def _require_one_of(key: str, known: list[str], place: str) -> None:
     if key in known:
         return
-    near = get_close_matches(key, known, 1, 0.5) or [k for k in known if k.rpartition(".")[2] == key.rpartition(".")[2]]
+    table = key.partition(".")[0]
+    if "." in key and table in _TABLES:
+        known = [each for each in known if each.startswith(f"{table}.")]
+        near = [f"{table}.{name}" for name in get_close_matches(key[len(table) + 1 :], _names(known), 1, 0.5)]
+    else:
+        near = get_close_matches(key, known, 1, 0.5)
+    near = near or [k for k in known if k.rpartition(".")[2] == key.rpartition(".")[2]]
     if not near:
         shown = ", ".join(sorted(known)) if len(known) < 12 else "spear-chat --help lists what can be set"
         raise ConfigurationError(f"unknown key {key} in {place}", hint=f"known: {shown}" if len(known) < 12 else shown)
     raise ConfigurationError(f"unknown key {key} in {place}", hint=f"did you mean {near[0]}?")
+
+
+def _names(keys: Iterable[str]) -> list[str]:
+    return [key.rpartition(".")[2] for key in keys]
 
 
 def key_lines(text: str) -> dict[str, int]:

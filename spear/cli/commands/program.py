@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from spear.cli.commands.registry import COMMANDS, OPERATOR_TOOLS, Group, Unknown, resolve
 from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Palette, Style
-from spear.cli.repl.keys import KEYS
+from spear.cli.keystrokes import DEFAULTS
+from spear.cli.repl.keys import KEYS, KeyHelp
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO
 from spear.errors import UsageError
 from spear.events.names import Mode
@@ -22,7 +23,7 @@ def handlers(app: ChatApplication, available: Available) -> Mapping[str, Command
         "model": lambda words, _: model(app, words),
         "permissions": lambda words, _: permissions(app, words),
         "status": lambda _, io: status(app),
-        "help": lambda words, io: help_(words, io, available),
+        "help": lambda words, io: help_(words, io, available, app.keys),
     }
 
 
@@ -79,7 +80,7 @@ def status(app: ChatApplication) -> str:
     return "\n".join(f"{label:<12} {text}" for label, text in rows)
 
 
-def help_(words: str, io: CommandIO, available: Available) -> str:
+def help_(words: str, io: CommandIO, available: Available, keys: Mapping[str, tuple[str, ...]] = DEFAULTS) -> str:
     """`/help [COMMAND]`."""
     if words:
         command = resolve(words.removeprefix("/"))
@@ -88,12 +89,12 @@ def help_(words: str, io: CommandIO, available: Available) -> str:
         aliases = f" (also {', '.join('/' + name for name in command.aliases)})" if command.aliases else ""
         lacking = "" if available(command.name) else f"\nthis build has no engine for it ({command.engine})"
         return f"{command.usage}{aliases}\n{command.summary}{lacking}"
-    io.show(help_page(io.palette, available))
+    io.show(help_page(io.palette, available, keys))
     return ""
 
 
-def help_page(palette: Palette, available: Available) -> str:
-    """All commands, tools and keys."""
+def help_page(palette: Palette, available: Available, keys: Mapping[str, tuple[str, ...]] = DEFAULTS) -> str:
+    """All commands, tools and keys, these as they are bound."""
     rows: list[str] = []
     for group in Group:
         rows.append(palette.paint(Style.ACCENT, group.value))
@@ -104,8 +105,19 @@ def help_page(palette: Palette, available: Available) -> str:
     rows.append(palette.paint(Style.ACCENT, "Tools, by your own hand"))
     rows += [f"  {_pair('!' + name, arguments)} {summary}" for name, arguments, summary in OPERATOR_TOOLS]
     rows.append(palette.paint(Style.ACCENT, "Keys"))
-    rows += [f"  {key.keys:<31} {key.with_text}; while a turn runs: {key.running}" for key in KEYS]
+    rows += [f"  {key.label(keys):<31} {_does(key)}" for key in KEYS]
     return "\n".join(rows)
+
+
+def _does(key: KeyHelp) -> str:
+    """What a key does, state by state, said once where it is the same."""
+    states = [(key.idle, "at an empty prompt"), (key.with_text, "with text"), (key.running, "while a turn runs")]
+    if key.idle == key.with_text:
+        states[:2] = [(key.idle, "")]
+    if len({what for what, _ in states}) == 1:
+        states = [(key.idle, "")]
+    said = (f"{when}: {what}" if when else what for what, when in states if what != "nothing")
+    return "; ".join(said)
 
 
 def _pair(name: str, arguments: str) -> str:

@@ -30,8 +30,11 @@ def commands_page() -> str:
 
 def keys_table() -> str:
     """The table of keys of `docs/repl.md`."""
-    rows = ["| key | empty prompt | with text | while a turn runs | in a question |", "|---|---|---|---|---|"]
-    rows += [f"| {key.keys} | {key.idle} | {key.with_text} | {key.running} | {key.question} |" for key in KEYS]
+    rows = ["| key | `[keys]` | empty prompt | with text | while a turn runs | in a question |"]
+    rows += ["|---|---|---|---|---|---|"]
+    for key in KEYS:
+        action = f"`{key.action}`" if key.action else ""
+        rows.append(f"| {key.label()} | {action} | {key.idle} | {key.with_text} | {key.running} | {key.question} |")
     return "\n".join(rows)
 
 

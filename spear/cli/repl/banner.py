@@ -5,6 +5,7 @@ from __future__ import annotations
 from spear import __version__
 from spear.cli.display.filtering import one_line
 from spear.cli.display.palette import Palette, Style
+from spear.cli.keystrokes import shown
 from spear.cli.repl.ports import ChatApplication
 from spear.events.names import Mode
 
@@ -26,12 +27,12 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
         roots += f": /workspace, {', '.join(others[:_SHOWN_ROOTS])}{more}"
     rows = [
         ("workspace", f"{app.roots.primary} ({roots})"),
-        ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}; Shift+Tab)"),
+        ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}{_key(app, 'mode', '; {}')})"),
         ("model", f"{app.model_label} at {app.backend_label}"),
         ("context", _thousands(app.context_window)),
         ("standard", app.standard_label or "none bound"),
         ("sandbox", app.limits_label or "being tried: /status says"),
-        ("session", f"{app.session} · /help lists commands, Ctrl+J: new line"),
+        ("session", f"{app.session} · /help lists commands{_key(app, 'newline', ', {}: new line')}"),
     ]
     lines = [palette.paint(Style.TITLE, f"spear-chat {__version__}")]
     lines += [
@@ -42,6 +43,12 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
         for notice in app.notices[:_SHOWN_NOTICES]
     ]
     return "\n".join(lines)
+
+
+def _key(app: ChatApplication, action: str, text: str) -> str:
+    """`text` with the first key of an action; "" where it has none."""
+    keys = app.keys[action]
+    return text.format(shown(keys[0])) if keys else ""
 
 
 def _thousands(number: int) -> str:

@@ -88,7 +88,8 @@ class _Live:
             self._screen.exit()
             return
         app, screen = opened.app, self._screen
-        screen.prefer(palette_of(opened.theme, self._environ, plain=False), vi=opened.vi)
+        palette = palette_of(opened.theme, self._environ, plain=False)
+        screen.prefer(palette, bindings(self._chat, app.keys), vi=opened.vi)
         sources = Sources(PathIndex(app.roots.primary), lambda: [row.id for row in app.sessions()])
         self._entry.equip(opened.history, LineCompleter(sources))
         driver = opened.driver(screen)

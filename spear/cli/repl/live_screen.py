@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.input import Input
-from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindings
 from prompt_toolkit.output import ColorDepth, Output
 
 from spear.cli.display.palette import Palette
@@ -58,11 +58,12 @@ class LiveScreen:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drawn: list[Callable[[], None]] = []
         self._output = terminal[1]
+        self._bindings = bindings
         self.pane = QuestionPane(palette, self.width, self._answered, self._page_question)
         rows = Rows(entry.buffer, entry.pastes, self._live_rows, status, self.pane)
         self.app: Application[None] = Application(
             layout=build_layout(rows),
-            key_bindings=bindings,
+            key_bindings=DynamicKeyBindings(lambda: self._bindings),
             style=STYLE,
             color_depth=None if palette.colour else ColorDepth.DEPTH_1_BIT,
             include_default_pygments_style=False,
@@ -136,10 +137,11 @@ class LiveScreen:
         """Call something once the first frame is on the terminal."""
         self._drawn.append(what)
 
-    def prefer(self, palette: Palette, *, vi: bool) -> None:
+    def prefer(self, palette: Palette, bindings: KeyBindings, *, vi: bool) -> None:
         """The operator's styles and keys, known once the settings are."""
         self.palette = self.pane.palette = palette
         self.app.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
+        self._bindings = bindings
 
     # --- the loop ---------------------------------------------------------------------------------------------------
 

@@ -101,6 +101,11 @@ class ChatSession:
         return self._app.approvals
 
     @property
+    def keys(self) -> Mapping[str, tuple[str, ...]]:
+        """The keys of each action."""
+        return self._app.settings.keys.bound()
+
+    @property
     def backend_label(self) -> str:
         """The endpoint, as far as it may be shown; or the recording that answers in its place."""
         if self._invocation.replay is not None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ _terminal, _stand_in = _load("terminal"), _load("stand_in")
 import spear.cli.repl.composing  # noqa: E402, F401
 import spear.cli.repl.live_chat  # noqa: E402, F401 - loaded before the forks, so that each of them need not
 import spear.cli.repl.plain_chat  # noqa: E402, F401
+from spear.cli.main import main  # noqa: E402
 
 
 @pytest.fixture
@@ -72,6 +74,56 @@ def chat(workspace: Path, state: Path, tmp_path: Path) -> Iterator[Callable[...,
     yield start
     for each in opened:
         each.kill()
+
+
+TEST = "import unittest, app\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(app.f(), 2)\n"
+
+
+@pytest.fixture
+def project(workspace: Path) -> Path:
+    """A repository with a function and a test that fails."""
+    (workspace / "app.py").write_text("def f():\n    return 1\n")
+    (workspace / "test_app.py").write_text(TEST)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@e.org"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "s"]):
+        subprocess.run(["git", *command], cwd=workspace, check=True)
+    return workspace
+
+
+@pytest.fixture
+def real(project: Path, state: Path, tmp_path: Path, scripted: Any) -> Iterator[Callable[..., Any]]:
+    """Opens `spear-chat` itself on the project, against a scripted server; `config` is the user's file."""
+    opened: list[Any] = []
+
+    def start(
+        script: Any,
+        *flags: str,
+        server: Any = None,
+        config: str = "",
+        env: dict[str, str] | None = None,
+        around: Callable[[Callable[[], int]], int] = lambda run: run(),
+    ) -> Any:
+        server = server or scripted.ModelServer(script)
+        if not server.thread.is_alive():
+            server.__enter__()
+        (tmp_path / "config.toml").write_text(config)
+        environment = {
+            "PATH": _terminal.PATH, "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "xterm-256color",
+            "SPEAR_STATE_DIR": str(state), "OPENAI_API_KEY": "test-key", "SPEAR_MODEL_NAME": "scripted",
+            "SPEAR_CONFIG": str(tmp_path / "config.toml"), **(env or {}),
+        }  # fmt: skip
+        arguments = ["--api-base", server.base_url, *flags]
+        shown = _terminal.Terminal(lambda: around(lambda: main(arguments)), project, environment)
+        shown.server, shown.state = server, state
+        opened.append((shown, server))
+        shown.wait(r"session +20")
+        return shown
+
+    yield start
+    for shown, server in opened:
+        shown.kill()
+        if server.thread.is_alive():
+            server.__exit__()
 
 
 @pytest.fixture

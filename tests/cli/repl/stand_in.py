@@ -19,6 +19,7 @@ from typing import Any
 
 from spear.agent.messages import Message, Role
 from spear.cli.commands.table import handlers_of
+from spear.cli.keystrokes import DEFAULTS
 from spear.cli.repl.driver import Driver
 from spear.cli.repl.history import InputHistory
 from spear.cli.repl.opening import Opened, converse
@@ -57,6 +58,7 @@ class StandIn:
         self.limits_label = "bubblewrap, limits by cgroup"
         self.standard_label, self.context_window = "", 32768
         self.price = None
+        self.keys = DEFAULTS
         self.commands: Mapping[str, CommandHandler] = {"knowledge": self._knowledge}
         self.approvals = Approvals()
         self.manager = CheckpointManager(self.state.checkpoints)

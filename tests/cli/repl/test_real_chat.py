@@ -7,53 +7,10 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 from spear.cli.main import main
 
 FIX = ("patch", {"path": "app.py", "old_string": "return 1", "new_string": "return 2"})
 CHECK = ("terminal", {"command": "python3 -m unittest -q"})
-TEST = "import unittest, app\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(app.f(), 2)\n"
-
-
-@pytest.fixture
-def project(workspace):
-    (workspace / "app.py").write_text("def f():\n    return 1\n")
-    (workspace / "test_app.py").write_text(TEST)
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=t", "-c", "user.email=t@e.org", "commit", "-qm", "s"],
-    ):
-        subprocess.run(["git", *command], cwd=workspace, check=True)
-    return workspace
-
-
-@pytest.fixture
-def real(project, state, tmp_path, scripted, terminal):
-    """Opens `spear-chat` on the project, against a scripted server."""
-    opened = []
-
-    def start(script, *flags, server=None):
-        server = server or scripted.ModelServer(script)
-        if not server.thread.is_alive():
-            server.__enter__()
-        environment = {
-            "PATH": terminal.PATH, "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "xterm-256color",
-            "SPEAR_STATE_DIR": str(state), "OPENAI_API_KEY": "test-key", "SPEAR_MODEL_NAME": "scripted",
-        }  # fmt: skip
-        arguments = ["--api-base", server.base_url, *flags]
-        shown = terminal.Terminal(lambda: main(arguments), project, environment)
-        shown.server = server
-        opened.append((shown, server))
-        shown.wait(r"session +20")
-        return shown
-
-    yield start
-    for shown, server in opened:
-        shown.kill()
-        if server.thread.is_alive():
-            server.__exit__()
 
 
 def test_a_changing_turn_is_verified_undone_and_its_evidence_shown(real, project, scripted):
