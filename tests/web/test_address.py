@@ -6,12 +6,13 @@ import socket
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from spear.web.address import _SPECIAL_V4, parsed, public_only
 from spear.web.fetching import Answer, Fetch, Fetcher
 from spear.web.problem import WebProblem
+from tests.web.documents import Page, redirect
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "172.15.255.255", "172.32.0.1", "100.63.0.1", "100.128.0.1", "192.169.0.1",
           "223.255.255.255", "2606:4700::1111", "2a00:1450:4001::1", "2001:4860:4860::8888", "::ffff:1.1.1.1",
@@ -109,10 +110,21 @@ def test_no_name_that_answers_with_closed_addresses_is_ever_connected_to(watch, 
     assert watch.connected == []
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(address=closed, data=st.data(), status=st.sampled_from([301, 302, 303, 307, 308]))
+def test_no_redirect_to_a_closed_address_is_ever_connected_to(watch, server, address, data, status):
+    """One server here stands for the internet; whatever it points to is judged as the product judges it."""
+    here = ip_address("127.0.0.1")
+    assume(address != here and getattr(address, "ipv4_mapped", None) != here)
+    server.pages["/"] = redirect(f"http://{data.draw(st.sampled_from(_forms(address)))}:9/", status)
+    watch.connected.clear()
+    found = Fetcher(lambda judged: "" if judged == here else public_only(judged)).get(Fetch(server.base), seconds=5)
+    assert isinstance(found, WebProblem) and found.code in ("not_public", "unknown_host", "no_address")
+    assert watch.connected == ["127.0.0.1"]
+
+
 def test_an_answer_that_changes_after_it_was_judged_changes_nothing(watch, server, monkeypatch):
     """DNS rebinding: the name is looked up once, and what was judged is what is connected to."""
-    from tests.web.documents import Page
-
     server.pages["/"] = Page(b"the judged one")
     lookups = []
 
@@ -133,8 +145,6 @@ def test_an_answer_that_changes_after_it_was_judged_changes_nothing(watch, serve
 
 
 def test_of_several_answers_only_the_permitted_are_tried(watch, server, monkeypatch):
-    from tests.web.documents import Page
-
     server.pages["/"] = Page(b"here")
     found = [
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, server.port)) for a in ("10.0.0.1", "127.0.0.1", "127.0.0.9")
