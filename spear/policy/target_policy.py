@@ -30,14 +30,7 @@ class TargetCode(StrEnum):
 
 
 _CREDENTIAL_DIRECTORIES = frozenset({".ssh", ".gnupg", ".aws", ".kube", ".azure", ".password-store"})
-_CREDENTIAL_PATHS = (
-    ".docker/config.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".cargo/credentials.toml",
-    ".cargo/credentials",
-)
+_CREDENTIAL_PATHS = re.compile(r"/\.(?:docker/config\.json|config/(?:gcloud|gh|hub)|cargo/credentials(?:\.toml)?)/")
 _CREDENTIAL_NAMES = frozenset({".netrc", "_netrc", ".git-credentials", ".pypirc", ".pgpass", "shadow", "gshadow"})
 _PRIVATE_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519|xmss|ecdsa_sk|ed25519_sk)")
 _TOKEN = re.compile(rb"_authToken|_auth\s*=|_password", re.IGNORECASE)
@@ -114,7 +107,7 @@ def credentials(path: str, head: bytes | None = None, *, tool: str = "read_file"
         bool(_CREDENTIAL_DIRECTORIES.intersection(parts))
         or name in _CREDENTIAL_NAMES
         or bool(_PRIVATE_KEY.fullmatch(name))
-        or any(f"/{path}/".find(f"/{place}/") >= 0 for place in _CREDENTIAL_PATHS)
+        or bool(_CREDENTIAL_PATHS.search(f"/{path}/"))
         or (name in (".npmrc", ".yarnrc.yml") and head is not None and bool(_TOKEN.search(head)))
     )
     if not secret:

@@ -39,7 +39,14 @@ class BuiltIn:
                     last_shown = near
 
     def counts(
-        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False, ordered: bool = True
+        self,
+        spot: Spot,
+        query: Query,
+        deadline: Deadline,
+        *,
+        of_lines: bool = False,
+        ordered: bool = True,
+        beside: bool = False,
     ) -> Iterator[tuple[str, int]]:
         """See Engine.counts."""
         for path, _, matched, count in self._searched(spot, query, deadline):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -61,6 +61,7 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
+        self._stop: Callable[[], None] | None = None
         self.reached = False
 
     def passed(self) -> bool:
@@ -70,7 +71,19 @@ class Deadline:
 
     def remaining(self) -> float:
         """Seconds left, never negative."""
-        return max(self._end - time.monotonic(), 0.0)
+        return 0.0 if self.reached else max(self._end - time.monotonic(), 0.0)
+
+    def end(self) -> None:
+        """Make it time now; what `stopping` was given is called, from this thread."""
+        self.reached = True
+        if self._stop is not None:
+            self._stop()
+
+    def stopping(self, stop: Callable[[], None]) -> None:
+        """Call `stop` when it is ended, or now where it was."""
+        self._stop = stop
+        if self.reached:
+            stop()
 
 
 class Engine(Protocol):
@@ -81,9 +94,17 @@ class Engine(Protocol):
         ...
 
     def counts(
-        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False, ordered: bool = True
+        self,
+        spot: Spot,
+        query: Query,
+        deadline: Deadline,
+        *,
+        of_lines: bool = False,
+        ordered: bool = True,
+        beside: bool = False,
     ) -> Iterator[tuple[str, int]]:
-        """Files with a match and how many matches (or matching lines) each has. Raises BadPattern."""
+        """Files with a match and how many matches (or matching lines) each has. `beside` another search that is
+        waited for, it takes only what that one leaves. Raises BadPattern."""
         ...
 
     def files(self, spot: Spot, everything: bool, deadline: Deadline, name_glob: str = "") -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from spear.agent.host import Access, Host, Outcome, Refusal, Resolved, ToolReque
 from spear.agent.tools import results
 from spear.agent.tools.globs import has_magic, selector
 from spear.agent.tools.near_names import joined, near_names
+from spear.agent.tools.search_ahead import SILENCE, Ahead
 from spear.agent.tools.search_builtin import BuiltIn
 from spear.agent.tools.search_engine import BadPattern, Deadline, Engine, Query, Row, SearchFailed, Spot
 from spear.agent.tools.search_pages import Page, Pager
@@ -31,13 +33,20 @@ class _Place:
     shown: str
 
 
-class Searcher:
-    """Searches of one conversation; `program` is ripgrep's path, None to search without it."""
+_Counts = list[tuple[str, int]]
 
-    def __init__(self, host: Host, program: str | None = "", timeout: float = TIMEOUT) -> None:
+
+class Searcher:
+    """Searches of one conversation; `program` is ripgrep's path, None to search without it. After `silence` seconds
+    without a match ripgrep begins to look for why there is none; the built-in engine looks for that afterwards."""
+
+    def __init__(
+        self, host: Host, program: str | None = "", timeout: float = TIMEOUT, silence: float = SILENCE
+    ) -> None:
         found = shutil.which("rg") if program == "" else program
         self._host = host
         self._timeout = timeout
+        self._silence = silence if found else threading.TIMEOUT_MAX
         self._engine: Engine = Ripgrep(found) if found else BuiltIn()
         self._said = bool(found)
 
@@ -80,45 +89,55 @@ class Searcher:
     def _files(self, place: _Place, pattern: str, page: Page, deadline: Deadline) -> ToolResult:
         wanted = self._filter(place, pattern, bare_word=True)
         paths = self._engine.files(place.spot, False, deadline, _name_glob(pattern))
-        found = [shown for path in paths if (shown := wanted(path))]
+        base = os.fspath(place.spot.directory)
+        # While ripgrep is still looking: what comes after it has ended is waited for.
+        found = [(_modified(f"{base}/{path}"), shown) for path in paths if (shown := wanted.judged(path))]
         if not found:
             return results.ok(self._no_files(place, pattern))
-        base, prefix = os.fspath(place.spot.directory), joined(place.shown, "")
-
-        def age(shown: str) -> tuple[int, str]:
-            try:
-                status = os.stat(f"{base}/{shown[len(prefix) :]}", follow_symlinks=False)  # noqa: PTH116 (thousands)
-            except OSError:
-                return 0, shown
-            return -status.st_mtime_ns, shown
-
-        found.sort(key=age)
+        found.sort()
         pager = Pager(page, "file")
-        for shown in found:
+        for _, shown in found:
             pager.line(shown)
         return _finished(pager, deadline)
 
     def _content(self, place: _Place, query: Query, glob: str, mode: str, page: Page, deadline: Deadline) -> ToolResult:
         query = replace(query, name_glob=_name_glob(glob))
-        notes: list[str] = []
         try:
-            pager = self._paged(place, query, glob, mode, page, deadline)
+            return self._explained(place, query, glob, mode, page, deadline)
         except BadPattern as problem:
-            notes.append(f"[not a regular expression ({problem}): searched as literal text]")
-            query = replace(query, literal=True)
-            pager = self._paged(place, query, glob, mode, page, deadline)
+            note = f"[not a regular expression ({problem}): searched as literal text]"
+            return self._explained(place, replace(query, literal=True), glob, mode, page, deadline, note)
+
+    def _explained(
+        self, place: _Place, query: Query, glob: str, mode: str, page: Page, deadline: Deadline, *notes: str
+    ) -> ToolResult:
+        """The page, or why there is nothing on it."""
         if query.multiline:
-            notes.append("[the pattern has a line break: matched across lines]")
-        if pager.total == 0 and not deadline.reached:
-            return results.ok("\n".join([f"no matches for {query.pattern}", *notes, *self._hints(place, query, glob)]))
+            notes = (*notes, "[the pattern has a line break: matched across lines]")
+        with self._anywhere(place, query) as anywhere:
+            pager = self._paged(place, query, glob, mode, page, deadline, anywhere)
+            if pager.total == 0 and not deadline.reached:
+                hints = self._hints(place, query, glob, anywhere)
+                return results.ok("\n".join([f"no matches for {query.pattern}", *notes, *hints]))
         result = _finished(pager, deadline)
         return replace(result, text="\n".join([result.text, *notes]))
 
-    def _paged(self, place: _Place, query: Query, glob: str, mode: str, page: Page, deadline: Deadline) -> Pager:
+    def _anywhere(self, place: _Place, query: Query) -> Ahead[_Counts]:
+        """What matches in any case and in any file: nothing there, nothing to explain."""
+        anywhere = replace(query, ignore_case=True, everything=True)
+
+        def search(deadline: Deadline, beside: bool) -> _Counts:
+            return list(self._engine.counts(place.spot, anywhere, deadline, ordered=False, beside=beside))
+
+        return Ahead(search, _PROBE, self._silence)
+
+    def _paged(
+        self, place: _Place, query: Query, glob: str, mode: str, page: Page, deadline: Deadline, ahead: Ahead[_Counts]
+    ) -> Pager:
         wanted = self._filter(place, glob, query.everything)
         if mode == "content":
             pager = Pager(page, "matching line", query.context)
-            for row in _bounded(self._engine.rows(place.spot, query, deadline), pager):
+            for row in _bounded(ahead.watching(self._engine.rows(place.spot, query, deadline)), pager):
                 shown = wanted(row.path)
                 if shown and row.is_match and pager.full and not query.multiline:
                     counts = self._engine.counts(place.spot, query, deadline, of_lines=True, ordered=False)
@@ -128,7 +147,7 @@ class Searcher:
                     pager.row(shown, row)
             return pager
         pager = Pager(page, "file")
-        for path, count in self._engine.counts(place.spot, query, deadline):
+        for path, count in ahead.watching(self._engine.counts(place.spot, query, deadline)):
             shown = wanted(path)
             if shown:
                 pager.line(shown if mode == "files_only" else f"{shown}: {count}", count)
@@ -137,10 +156,11 @@ class Searcher:
     def _filter(self, place: _Place, glob: str, everything: bool = False, *, bare_word: bool = False) -> _Filter:
         return _Filter(self._host, place, glob, everything, bare_word)
 
-    def _hints(self, place: _Place, query: Query, glob: str) -> Iterator[str]:
+    def _hints(self, place: _Place, query: Query, glob: str, anywhere: Ahead[_Counts]) -> Iterator[str]:
         """One hint, the first that finds something: other case, hidden or ignored files, literal text."""
         probes: list[tuple[str, Query]] = []
-        if self._counted(place, replace(query, ignore_case=True, everything=True), glob):
+        shown = self._filter(place, glob, everything=True)
+        if any(shown(path) for path, _ in anywhere.result()):
             probes.append(("ignoring case", replace(query, ignore_case=True)))
             probes.append(("in hidden or ignored files", replace(query, everything=True)))
         if not query.literal and re.escape(query.pattern) != query.pattern:
@@ -166,7 +186,7 @@ class Searcher:
             found = [
                 shown
                 for path in self._engine.files(place.spot, everything, Deadline(_PROBE))
-                if (same_case or folded.match(joined(place.shown, path).lower())) and (shown := wanted(path))
+                if (same_case or folded.match(joined(place.shown, path).lower())) and (shown := wanted.judged(path))
             ]
             if found:
                 return f"no files match {pattern}\n[hint: {what}: {', '.join(sorted(found)[:_HINT_PATHS])}]"
@@ -186,10 +206,11 @@ class _Filter:
     def __call__(self, path: str) -> str:
         shown = self._seen.get(path)
         if shown is None:
-            shown = self._seen[path] = self._judged(path)
+            shown = self._seen[path] = self.judged(path)
         return shown
 
-    def _judged(self, path: str) -> str:
+    def judged(self, path: str) -> str:
+        """The same of a path that is met once."""
         shown = joined(self._place.shown, path)
         if not self._everything and not self._place.spot.file and (path.startswith(".") or "/." in path):
             return ""
@@ -203,6 +224,14 @@ def _place(target: Resolved) -> _Place:
         return _Place(Spot(target.real), target.shown)
     parent = target.shown.rpartition("/")[0] if "/" in target.shown else "."
     return _Place(Spot(target.real.parent, target.real.name), parent)
+
+
+def _modified(path: str) -> int:
+    """What sorts the newest first; 0 for a file that is gone."""
+    try:
+        return -os.stat(path, follow_symlinks=False).st_mtime_ns  # noqa: PTH116 (thousands)
+    except OSError:
+        return 0
 
 
 def _name_glob(glob: str) -> str:

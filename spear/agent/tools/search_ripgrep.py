@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from spear.agent.tools.search_engine import BadPattern, Deadline, Query, Row, SearchFailed, Spot
@@ -26,6 +26,8 @@ _COMMON = (
 )
 _ORDERED = "--sort=path"
 """Only where the order is looked at: ripgrep searches on one thread then."""
+_BEHIND = 10
+"""The nice value of a search beside another."""
 
 
 class Ripgrep:
@@ -50,12 +52,20 @@ class Ripgrep:
                     return
 
     def counts(
-        self, spot: Spot, query: Query, deadline: Deadline, *, of_lines: bool = False, ordered: bool = True
+        self,
+        spot: Spot,
+        query: Query,
+        deadline: Deadline,
+        *,
+        of_lines: bool = False,
+        ordered: bool = True,
+        beside: bool = False,
     ) -> Iterator[tuple[str, int]]:
         """See Engine.counts."""
         unit = "--count" if of_lines else "--count-matches"
-        arguments = [*((_ORDERED,) if ordered else ()), *_search(query), unit, "--with-filename", "--null"]
-        with self._running(arguments, spot, query.pattern, deadline) as output:
+        how = [_ORDERED] if ordered else [f"--threads={_others()}"] if beside else []
+        arguments = [*how, *_search(query), unit, "--with-filename", "--null"]
+        with self._running(arguments, spot, query.pattern, deadline, beside=beside) as output:
             for record in _records(output, b"\n"):
                 path, _, count = record.rstrip(b"\r").partition(b"\0")
                 if count.isdigit():
@@ -65,12 +75,13 @@ class Ripgrep:
         """See Engine.files."""
         arguments = ["--files", "--null", *(_EVERYTHING if everything else ()), *_named(name_glob)]
         with self._running(arguments, spot, None, deadline) as output:
-            for record in _records(output, b"\0"):
-                yield _path(record)
+            for block in _blocks(output, b"\0"):
+                for path in os.fsdecode(block).split("\0"):
+                    yield path.removeprefix("./")
 
     @contextmanager
     def _running(
-        self, arguments: Sequence[str], spot: Spot, pattern: str | None, deadline: Deadline
+        self, arguments: Sequence[str], spot: Spot, pattern: str | None, deadline: Deadline, *, beside: bool = False
     ) -> Iterator[IO[bytes]]:
         where = f"./{spot.file}" if spot.file else "./"
         words = [*_COMMON, *arguments, "--", *(() if pattern is None else (pattern,))]
@@ -80,6 +91,10 @@ class Ripgrep:
                 argv, cwd=spot.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=problems,
                 env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
             )  # fmt: skip
+            if beside:
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, process.pid, _BEHIND)
+            deadline.stopping(process.kill)
             timer = threading.Timer(deadline.remaining(), process.kill)
             timer.start()
             output = process.stdout
@@ -96,6 +111,11 @@ class Ripgrep:
                 status = process.wait()
             problems.seek(0)
             _raise_for(status, problems.read(4000).decode("utf-8", "replace"))
+
+
+def _others() -> int:
+    """The processors that a search on one thread leaves."""
+    return max(1, len(os.sched_getaffinity(0)) - 1)
 
 
 _EVERYTHING = ("--no-ignore", "--hidden")
@@ -132,6 +152,17 @@ def _records(output: IO[bytes], separator: bytes) -> Iterator[bytes]:
         *complete, pending = (pending + block).split(separator)
         yield from complete
         pending = pending[:_LINE]
+    if pending:
+        yield pending
+
+
+def _blocks(output: IO[bytes], separator: bytes) -> Iterator[bytes]:
+    """The output in blocks of whole records, without the separator behind the last. No record is as long as a block."""
+    pending = b""
+    while block := output.read1(_LINE) if hasattr(output, "read1") else output.read(_LINE):
+        whole, found, pending = (pending + block).rpartition(separator)
+        if found:
+            yield whole
     if pending:
         yield pending
 

@@ -6,6 +6,8 @@ import contextlib
 import os
 import re
 import subprocess
+import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -21,9 +23,11 @@ from spear.agent.tools.search_ripgrep import Ripgrep
 ENGINES = ["rg", "built-in"]
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[*ENGINES, "rg, explaining ahead"])
 def either(request, bench):
-    """The bench, searching with ripgrep or without."""
+    """The bench, searching with ripgrep or without; with it, also looking for why there is nothing from the start."""
+    if request.param == "rg, explaining ahead":
+        bench.tools._searcher = Searcher(bench.host, silence=0.0)
     if request.param == "built-in":
         bench.tools._searcher = Searcher(bench.host, None)
         bench.tools._searcher._said = True
@@ -270,6 +274,26 @@ def test_running_out_of_time_gives_what_there_is(bench):
     result = bench.call("search_files", pattern="x")
     assert result.outcome is Outcome.TIMEOUT
     assert "ran out of time" in result.text
+
+
+def test_looking_for_an_explanation_ends_with_the_search(bench):
+    for number in range(3_000):
+        bench.write(f"d{number % 50}/f{number}.txt", "hay\n" * 50)
+    bench.write("d0/a.txt", "needle\n")
+    bench.tools._searcher = Searcher(bench.host, silence=0.0)
+    for _ in range(10):
+        assert "needle" in bench.ok("search_files", pattern="needle")
+        children = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text("ascii").split()
+        assert not [pid for pid in children if Path(f"/proc/{pid}/comm").read_text("utf-8") == "rg\n"]
+
+
+def test_an_explanation_that_was_begun_too_soon_is_made_anew(bench):
+    bench.write("a.txt", "needle\n")
+    bench.write("b.txt", "Needle\n")
+    bench.host.hidden = {"a.txt"}
+    bench.tools._searcher = Searcher(bench.host, silence=0.0)
+    for _ in range(10):
+        assert "1 ignoring case: b.txt" in bench.ok("search_files", pattern="needle")
 
 
 def test_ripgrep_configuration_of_the_operator_is_ignored(bench, monkeypatch, tmp_path_factory):
