@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,10 +99,9 @@ class WebTools:
         tool, given = made
         result = self._call(tool, given, request)
         draft = self._recorder.draft(request)
-        draft.command = CommandRecord(
-            script=shlex.join([COMMAND, *words]), argv0s=(COMMAND,), exit_code=0 if result.outcome is Outcome.OK else 1,
-            network="web",
-        )  # fmt: skip
+        if result.refusal is None:  # what was refused did not run
+            script, status = str(request.arguments["command"]), 0 if result.outcome is Outcome.OK else 1
+            draft.command = CommandRecord(script=script, argv0s=(COMMAND,), exit_code=status, network="web")
         changes = tuple(FileChange(change.path, change.kind) for change in draft.changes)
         return HostAnswer(result.text, result.outcome is Outcome.OK, result.refusal, changes)
 

@@ -48,7 +48,7 @@ def test_a_page_comes_as_a_strangers_text_and_stands_in_record_and_audit(ring, w
     record = turn.record
     assert record.tool == "terminal" and record.outcome is Outcome.OK and record.changes == ()
     assert record.command is not None and record.command.network == "web" and record.command.argv0s == ("spear-web",)
-    assert record.command.script == f"spear-web fetch_url {server.base}/"
+    assert record.command.script == f"spear-web fetch_url '{server.base}/'"
     assert turn.host.commands()[0].exit_code == 0
     (event,) = turn.named(EventName.CAPABILITY_CALLED)
     data = event.data
@@ -156,6 +156,7 @@ def test_safe_mode_and_read_only_turns(ring, web, server):
     for words in (("fetch_url", f"{server.base}/"), ("search_internet", "x")):
         done = safe.run(f"spear-web {words[0]} '{words[1]}'")
         assert done.outcome is Outcome.REFUSED and done.refusal.code == "no_network" and "--ask" in done.text
+        assert safe.record.command is None, "what was refused did not run"
     read_only = ring.turn(mode=Mode.AUTO, read_only=True, web=web)
     saved = fetching(read_only, f"{server.base}/data.bin", "--save-as", "x.bin")
     assert saved.outcome is Outcome.REFUSED and saved.refusal.code == "read_only"

@@ -49,7 +49,8 @@ def test_a_page_is_fetched_because_its_address_is_public_and_nothing_else_is(tmp
     assert told["asked"] == ["/", "/inward", "/file"] and told["asked_local"] == []
     assert told["saved"] == b"\x89PNG\0".hex()
     assert {"path": "assets/file.dat", "change": "created"} in told["changed"]
-    assert told["commands"][0]["command"] == "spear-web fetch_url http://93.184.216.34/"
+    (command,) = told["commands"]
+    assert (command["command"], command["exit_code"]) == ("spear-web fetch_url 'http://93.184.216.34/'", 0)
     assert {refusal["code"] for refusal in told["refusals"]} == {"not_public"}
     called = [event["data"] for event in told["events"] if event["event"] == "capability_called"]
     assert [(data["outcome"], data["kind"]) for data in called] == [
