@@ -140,9 +140,12 @@ class Application:
     def approvals(self) -> Approvals:
         """What the operator has approved in this session."""
         if self._approvals is None:
+            from spear.cli.permission_file import of_project
             from spear.host.consent import Approvals
+            from spear.policy.permissions import PermissionStore
 
-            self._approvals = Approvals(workspace=str(self.roots.primary))
+            stored = PermissionStore.of(of_project(self.settings.permissions))
+            self._approvals = Approvals(stored, str(self.roots.primary))
         return self._approvals
 
     @approvals.setter

@@ -70,6 +70,11 @@ def load(arguments: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
         of_file(project_file, LayerName.PROJECT, home),
         of_file(user_file, LayerName.USER, home),
     ]
+    if "permissions" in layers[3].values:
+        place = layers[3].origins["permissions"].where
+        raise ConfigurationError(
+            f"permissions ({place}): approvals hold in one project", hint=f"move them to its {PROJECT_FILE}"
+        )
     typed = [(layer, layer.validated()) for layer in layers]
     notices: list[str] = []
     if layers[2].values and not _trusts(project_file, (typed[0][1], typed[1][1], typed[3][1]), environ):

@@ -229,7 +229,10 @@ def key_lines(text: str) -> dict[str, int]:
     lines: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.split("\n"), 1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+        if rows := re.match(r"\s*\[\[\s*([^\[\]]+?)\s*\]\]", line):
+            table = f"{rows[1]}[]"
+            lines.setdefault(rows[1], number)
+        elif header := re.match(r"\s*\[([^\[\]]+)\]", line):
             table = re.sub(r"[\s\"']", "", header[1])
             lines.setdefault(table.partition(".")[0] if table.startswith("backends") else table, number)
         elif assignment := re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line):

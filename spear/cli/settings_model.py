@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from spear.cli.keystrokes import DEFAULTS, canonical
 from spear.events.names import Mode
+from spear.policy.permission import Permission, unsound
 
 DEFAULT_API_BASE = "http://127.0.0.1:8080/v1"
 ANTHROPIC_API_BASE = "https://api.anthropic.com"
@@ -163,6 +164,12 @@ class Keys(_Table):
         return {action: getattr(self, action) for action in DEFAULTS}
 
 
+def _sound(permission: Permission) -> Permission:
+    if wrong := unsound(permission):
+        raise ValueError(f"Input {wrong}")
+    return permission
+
+
 class Settings(_Table):
     """Everything that can be set, resolved. Paths are absolute. Empty strings mean "not set" where a default is found
     at run time (`model`, `corpus`).
@@ -214,5 +221,7 @@ class Settings(_Table):
     network: Network = Network()
     limits: Limits = Limits()
     keys: Keys = Keys()
+    permissions: Annotated[tuple[Annotated[Permission, AfterValidator(_sound)], ...], Field(strict=False)] = ()
+    """`[[permissions]]` of a project: what its operator approved for good (spec 2.1)."""
     web: Web = Web()
     backends: dict[str, Backend] = Field(default_factory=dict)

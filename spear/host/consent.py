@@ -13,7 +13,8 @@ from spear.host.authority import Authority
 from spear.host.confirmation import NOBODY_TO_ASK, Choice, Confirm, Question, Reply
 from spear.policy.command_policy import Assessment
 from spear.policy.modes import Capability
-from spear.policy.permissions import Permission, PermissionKind, PermissionStore
+from spear.policy.permission import Permission, PermissionKind
+from spear.policy.permissions import PermissionStore
 from spear.shell.destinations import commands
 
 NOT_CONFIRMED = "not_confirmed"
@@ -87,6 +88,7 @@ class Consent:
 
     def _permission(self, choice: Choice, assessment: Assessment) -> Permission | None:
         """What an answer would approve, None when it approves this once only."""
+        examples: tuple[tuple[str, ...], ...] = ()
         match choice:
             case Choice.ALWAYS_COMMAND:
                 kind = PermissionKind.COMMAND
@@ -95,10 +97,13 @@ class Consent:
                 lists = _word_lists(assessment)
                 kind = PermissionKind.PREFIX
                 words = lists[0][:_PREFIX_WORDS] if len(lists) == 1 else ()
+                examples = tuple(lists[:1])
             case _:
                 return None
         hosts = self._hosts if assessment.network else ()
-        return Permission(kind=kind, words=words, network=assessment.network, hosts=hosts) if words else None
+        if not words:
+            return None
+        return Permission(kind=kind, words=words, network=assessment.network, hosts=hosts, examples=examples)
 
     def put(self, question: Question) -> Reply:
         """Put one question, audited with its answer."""

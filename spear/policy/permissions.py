@@ -8,81 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from spear.policy.command_policy import Assessment, Decision
 from spear.policy.patterns import normal
+from spear.policy.permission import Permission, PermissionKind, PermissionScope, unsound
 from spear.shell.destinations import commands
 from spear.shell.syntax import Simple
 from spear.shell.tools.call import WriteKind, names
 
-
-class PermissionKind(StrEnum):
-    """What a permission is about."""
-
-    COMMAND = "command"
-    PREFIX = "prefix"
-    FILE = "file"
-
-
-class PermissionScope(StrEnum):
-    """How long it holds."""
-
-    SESSION = "session"
-    PROJECT = "project"
-
-
-class Permission(BaseModel):
-    """One approval. `words` is the whole text of a command, the first words of one simple command, or the one path.
-
-    `hosts` is the set of hosts a network grant was given for; empty for none. `granted` is a date, `workspace` the root
-    it was given in. A prefix carries `examples` it must cover and `never` it must not: a permission whose examples
-    disagree with its words is not loaded.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: PermissionKind
-    words: tuple[str, ...] = Field(min_length=1)
-    scope: PermissionScope = PermissionScope.SESSION
-    hosts: tuple[str, ...] = ()
-    network: bool = False
-    granted: str = ""
-    workspace: str = ""
-    examples: tuple[tuple[str, ...], ...] = ()
-    never: tuple[tuple[str, ...], ...] = ()
-
-    def covers_words(self, words: tuple[str, ...]) -> bool:
-        """Whether a simple command with these words begins as what was approved. Only a prefix covers words."""
-        begins = words[: len(self.words)] == self.words and words not in self.never
-        return self.kind is PermissionKind.PREFIX and begins
-
-    def consistent(self) -> bool:
-        """Whether every example is covered; only a prefix has any."""
-        return all(map(self.covers_words, self.examples))
-
-    def shown(self) -> str:
-        """One line for `/permissions`."""
-        text = " ".join(self.words) + (" …" if self.kind is PermissionKind.PREFIX else "")
-        return f"{self.kind}: {text} ({self.scope}{', ' + self.granted if self.granted else ''})"
-
-
-_TOO_BROAD = names(
-    "sh bash dash zsh ksh fish python python3 perl ruby node nodejs php lua env xargs find sudo eval exec source . "
-    "curl wget ssh scp rsync nc pip pip3 npm npx pnpm yarn cargo go gem apt apt-get brew conda uv poetry"
-)
 _FREE = names("cd pwd true false : test [ echo printf")
-
-
-def too_broad(words: tuple[str, ...]) -> bool:
-    """Whether a prefix would approve nearly anything: an interpreter, network tool or package manager by name only, or
-    with nothing but options after it (`python3 -c`)."""
-    if not words:
-        return True
-    named = any(not word.startswith("-") for word in words[1:])
-    return words[0].rsplit("/", 1)[-1] in _TOO_BROAD and not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +27,12 @@ class PermissionStore:
 
     @classmethod
     def of(cls, permissions: Iterable[Permission]) -> PermissionStore:
-        """A store of the permissions that are consistent; the others are dropped, never widened."""
-        return cls(tuple(permission for permission in permissions if permission.consistent() and _storable(permission)))
+        """A store of the permissions that are sound; the others are dropped, never widened."""
+        return cls(tuple(permission for permission in permissions if not unsound(permission)))
 
     def grant(self, permission: Permission) -> PermissionStore:
         """The store with one more approval; unchanged when it may not be stored or is there already."""
-        if not permission.consistent() or not _storable(permission) or permission in self.permissions:
+        if unsound(permission) or permission in self.permissions:
             return self
         return replace(self, permissions=(*self.permissions, permission))
 
@@ -107,6 +41,13 @@ class PermissionStore:
         if not 0 <= index < len(self.permissions):
             return self
         return replace(self, permissions=(*self.permissions[:index], *self.permissions[index + 1 :]))
+
+    def settled(self, index: int) -> PermissionStore:
+        """The store with the approval at `index` holding for the project; unchanged for an index that is not there."""
+        if not 0 <= index < len(self.permissions):
+            return self
+        kept = self.permissions[index].model_copy(update={"scope": PermissionScope.PROJECT})
+        return replace(self, permissions=(*self.permissions[:index], kept, *self.permissions[index + 1 :]))
 
     def project(self) -> tuple[Permission, ...]:
         """What is saved to the project file."""
@@ -148,10 +89,6 @@ class PermissionStore:
                 return []
             used.append(match)
         return used
-
-
-def _storable(permission: Permission) -> bool:
-    return permission.kind is not PermissionKind.PREFIX or not too_broad(permission.words)
 
 
 def _words(simple: Simple) -> tuple[str, ...] | None:

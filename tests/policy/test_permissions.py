@@ -7,7 +7,8 @@ import pytest
 from spear.events.names import Mode
 from spear.policy.destination_policy import PolicyView
 from spear.policy.modes import grants
-from spear.policy.permissions import Permission, PermissionKind, PermissionScope, PermissionStore
+from spear.policy.permission import Permission, PermissionKind, PermissionScope
+from spear.policy.permissions import PermissionStore
 from spear.policy.places import Root
 from spear.policy.write_scope import WriteScope
 
@@ -27,6 +28,20 @@ def covered(policy, store: PermissionStore, command: str, hosts=()) -> bool:
 
 
 STORE = PermissionStore.of([prefix("git"), prefix("head"), prefix("make", "test"), exact("cargo build && ./run")])
+
+
+def test_what_a_prefix_never_covers_it_does_not_cover_with_more_words(policy):
+    store = PermissionStore.of([prefix("git", never=(("git", "show"),), examples=(("git", "log", "-1"),))])
+    assert covered(policy, store, "git log -2")
+    assert not covered(policy, store, "git show")
+    assert not covered(policy, store, "git show --stat HEAD")
+
+
+def test_an_approval_may_be_settled_for_the_project():
+    store = PermissionStore.of([prefix("git", "log"), exact("make")])
+    assert [p.scope for p in store.settled(1).permissions] == [PermissionScope.SESSION, PermissionScope.PROJECT]
+    assert store.settled(2) is store
+    assert [p.words for p in store.settled(1).project()] == [("make",)]
 
 
 @pytest.mark.parametrize(

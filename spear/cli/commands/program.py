@@ -10,8 +10,10 @@ from spear.cli.display.palette import Palette, Style
 from spear.cli.keystrokes import DEFAULTS
 from spear.cli.repl.keys import KEYS, KeyHelp
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO
+from spear.cli.settings import PROJECT_FILE
 from spear.errors import UsageError
 from spear.events.names import Mode
+from spear.policy.permission import Permission, PermissionScope
 
 Available = Callable[[str], bool]
 
@@ -48,19 +50,36 @@ def model(app: ChatApplication, words: str) -> str:
 
 
 def permissions(app: ChatApplication, words: str) -> str:
-    """`/permissions [revoke N]`."""
+    """`/permissions [save N | revoke N]`."""
     approvals = app.approvals
     granted = approvals.store.permissions
     match words.split():
         case []:
             rows = [f"{number:>3}  {clean(permission.shown())}" for number, permission in enumerate(granted, 1)]
-            return "\n".join(rows) or "nothing is approved for good in this session"
-        case ["revoke", number] if number.isdigit() and 1 <= int(number) <= len(granted):
-            approvals.store = approvals.store.revoke(int(number) - 1)
-            return f"revoked: {clean(granted[int(number) - 1].shown())}"
-        case ["revoke", number] if number.isdigit():
+            return "\n".join(rows) or "nothing is approved for good here"
+        case ["save" | "revoke", number] if number.isdigit() and not 1 <= int(number) <= len(granted):
             raise UsageError(f"there is no approval {number}", hint="/permissions lists them by number")
-    raise UsageError(f"/permissions {words} was not understood", hint="/permissions [revoke N]")
+        case ["save", number] if number.isdigit():
+            app.permission_file.add(granted[int(number) - 1])
+            approvals.store = approvals.store.settled(int(number) - 1)
+            saved = approvals.store.permissions[int(number) - 1]
+            return f"kept in {PROJECT_FILE}: {clean(saved.shown())}"
+        case ["revoke", number] if number.isdigit():
+            return f"revoked: {clean(_revoked(app, int(number) - 1).shown())}"
+    raise UsageError(f"/permissions {words} was not understood", hint="/permissions [save N | revoke N]")
+
+
+def _revoked(app: ChatApplication, index: int) -> Permission:
+    """Take an approval back: in this session at once, and out of the project's file where it is kept there."""
+    approvals = app.approvals
+    permission = approvals.store.permissions[index]
+    approvals.store = approvals.store.revoke(index)
+    if permission.scope is PermissionScope.PROJECT:
+        try:
+            app.permission_file.remove(permission)
+        except UsageError as error:
+            raise UsageError(f"revoked in this session only: {error.message}", hint=error.hint) from error
+    return permission
 
 
 def status(app: ChatApplication) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
 
     from spear.agent.messages import Message
     from spear.cli.display.palette import Palette
+    from spear.cli.permission_file import PermissionFile
     from spear.cli.settings_model import Price
     from spear.control.controller import FinishedTurn
     from spear.events.names import Mode
@@ -134,6 +135,11 @@ class ChatApplication(Protocol):
     def commands(self) -> Mapping[str, CommandHandler]: ...
     @property
     def approvals(self) -> Approvals: ...
+    @property
+    def permission_file(self) -> PermissionFile:
+        """Where approvals that hold for the project are kept."""
+        ...
+
     @property
     def keys(self) -> Mapping[str, tuple[str, ...]]:
         """The keys of each action, as `[keys]` has them."""

@@ -12,6 +12,7 @@ from spear.agent.messages import Message
 from spear.cli.application import Application
 from spear.cli.backend import SessionBackend, endpoint_label
 from spear.cli.invocation import Invocation
+from spear.cli.permission_file import PermissionFile
 from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
@@ -28,6 +29,7 @@ from spear.state.directory import StateDirectory
 from spear.state.export import ExportForm, export
 from spear.state.files import replace_durably
 from spear.state.sessions import Session
+from spear.state.trust import TrustStore
 from spear.workspace.checkpoints import CheckpointInfo, UndoReport
 from spear.workspace.roots import Roots
 from spear.workspace.undo_plan import UndoPlan
@@ -99,6 +101,11 @@ class ChatSession:
     def approvals(self) -> Approvals:
         """What was approved for good."""
         return self._app.approvals
+
+    @property
+    def permission_file(self) -> PermissionFile:
+        """Where approvals that hold for the project are kept."""
+        return PermissionFile(self._app.roots.primary, TrustStore(self._app.state.trusted))
 
     @property
     def keys(self) -> Mapping[str, tuple[str, ...]]:

@@ -20,6 +20,7 @@ from typing import Any
 from spear.agent.messages import Message, Role
 from spear.cli.commands.table import handlers_of
 from spear.cli.keystrokes import DEFAULTS
+from spear.cli.permission_file import PermissionFile
 from spear.cli.repl.driver import Driver
 from spear.cli.repl.history import InputHistory
 from spear.cli.repl.opening import Opened, converse
@@ -33,6 +34,7 @@ from spear.host.confirmation import Choice, Confirm, Question, Subject
 from spear.host.consent import Approvals
 from spear.state.directory import StateDirectory
 from spear.state.redaction import Redactor
+from spear.state.trust import TrustStore
 from spear.workspace.checkpoints import CheckpointInfo, CheckpointManager, UndoReport
 from spear.workspace.roots import Roots
 from spear.workspace.undo_plan import UndoPlan
@@ -61,6 +63,7 @@ class StandIn:
         self.keys = DEFAULTS
         self.commands: Mapping[str, CommandHandler] = {"knowledge": self._knowledge}
         self.approvals = Approvals()
+        self.permission_file = PermissionFile(workspace, TrustStore(self.state.trusted))
         self.manager = CheckpointManager(self.state.checkpoints)
         self.steered: list[str] = []
 
