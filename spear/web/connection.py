@@ -99,7 +99,7 @@ def connect(location: Location, policy: AddressPolicy, tls: ssl.SSLContext, pati
     if not permitted:
         raise WebStop(
             WebProblem(
-                "not_public", f"{location.host} is {why}", "only public addresses are fetched", refused=True,
+                "not_public", f"{location.host} is {why.removeprefix(f'{location.host}, ')}", "only public addresses are fetched", refused=True,
             )
         )  # fmt: skip
     last: OSError | None = None
