@@ -97,11 +97,8 @@ def connect(location: Location, policy: AddressPolicy, tls: ssl.SSLContext, pati
     found = _looked_up(location, patience)
     permitted, why = _permitted(found, policy)
     if not permitted:
-        raise WebStop(
-            WebProblem(
-                "not_public", f"{location.host} is {why.removeprefix(f'{location.host}, ')}", "only public addresses are fetched", refused=True,
-            )
-        )  # fmt: skip
+        what = f"{location.host} is {why.removeprefix(f'{location.host}, ')}"
+        raise WebStop(WebProblem("not_public", what, "only public addresses are fetched", refused=True))
     last: OSError | None = None
     for family, address in permitted[:_MOST_ADDRESSES]:
         try:
