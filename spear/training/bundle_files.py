@@ -16,6 +16,7 @@ DATASETS = ("datasets/sft", "datasets/unpaired", "datasets/paired")
 TRL = ("trl/desirable", "trl/undesirable", "trl/dpo")
 _SPLITS = (Split.TRAIN, Split.VALIDATION)
 _BLOCK = 1 << 20
+_BEHIND = 8 << 20
 
 
 def file_name(dataset: str, split: Split) -> str:
@@ -34,6 +35,7 @@ class _Growing:
         self._digest = hashlib.sha256()
         self._waiting: list[bytes] = []
         self._size = 0
+        self._written = 0
 
     def write(self, line: Parts) -> None:
         self._waiting += line
@@ -67,8 +69,10 @@ class _Growing:
     def _put(self, block: bytes) -> None:
         self._digest.update(block)
         write_all(self._descriptor, block)
-        # The disk begins now, and not when all is written and waited for; nor do gigabytes push others' files out.
-        os.posix_fadvise(self._descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        # The disk begins now, and not when all is written and waited for; what it has written makes room for others.
+        begin = max(0, self._written - _BEHIND)
+        self._written += len(block)
+        os.posix_fadvise(self._descriptor, begin, self._written - begin, os.POSIX_FADV_DONTNEED)
 
 
 class BundleFiles:

@@ -25,19 +25,21 @@ class CurationError(SpearError):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """An episode with its selected target. Lines are given in parts, so that long contexts are not copied."""
+    """An episode with its selected target, and the messages both forms have in common. Lines are given in parts, so
+    that long contexts are copied once."""
 
     episode: Episode
     target: bytes
+    messages: Parts
 
     def sft(self) -> Parts:
         """One line of `datasets/sft`."""
-        return (b'{"id":"%s","messages":' % self._id, *self._messages(), *self._tools())
+        return (b'{"id":"%s","messages":' % self._id, *self.messages, *self._tools())
 
     def labelled(self, desirable: bool) -> Parts:
         """One line of `datasets/unpaired`: the same form with the outcome as its label."""
         label = _boolean(desirable)
-        return (b'{"id":"%s","label":%s,"messages":' % (self._id, label), *self._messages(), *self._tools())
+        return (b'{"id":"%s","label":%s,"messages":' % (self._id, label), *self.messages, *self._tools())
 
     def prompt_completion(self, desirable: bool) -> Parts:
         """One line as TRL reads it: prompt, completion and the outcome as its label."""
@@ -54,10 +56,6 @@ class Sample:
     def _id(self) -> bytes:
         return self.episode.id.encode()
 
-    def _messages(self) -> Parts:
-        before, comma = (b"[", b"") if self.episode.context == b"[]" else (self.episode.context[:-1], b",")
-        return (before, comma, self.target, b"]")
-
     def _tools(self) -> Parts:
         return (b',"tools":', self.episode.tools, b"}\n")
 
@@ -72,7 +70,9 @@ def select(episode: Episode) -> Sample:
         raise CurationError(f"episode {episode.id} would train an earlier assistant message")
     if not episode.target.endswith(_CONTEXT_ONLY):
         raise CurationError(f"episode {episode.id} ends with no assistant message to select")
-    return Sample(episode, episode.target[: -len(_CONTEXT_ONLY)] + _TRAIN + b"}")
+    target = episode.target[: -len(_CONTEXT_ONLY)] + _TRAIN + b"}"
+    before, comma = (b"[", b"") if episode.context == b"[]" else (episode.context[:-1], b",")
+    return Sample(episode, target, (before, comma, target, b"]"))
 
 
 def _boolean(value: bool) -> bytes:
