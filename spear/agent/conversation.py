@@ -12,12 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from spear.agent.messages import Message, Role, ToolCall, ToolSchema
+from spear.agent.room import room_in
 from spear.agent.window import Gauge, clip
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNANSWERED = "no result: the call was cut off before it ended"
 _RESULT_SHARE = 8
 """One part in eight of the window is kept free of tool results, for the summary that ends a turn early."""
+_LAST_SHARE = 96
+"""One part of the window in so many is left to each further result of a message that has used up its share."""
 
 
 def printable(text: str) -> str:
@@ -72,8 +75,8 @@ class _Waiting:
 class Transcript:
     """The conversation while the turn runs, with the running figure of its size.
 
-    `window` is in tokens. A tool result that would not fit the window any more is cut to head and tail as it is
-    appended; `holds` tells whether a result is there in full.
+    `window` is in tokens. A tool result that would take more of the window than the results of one message may, or that
+    would not fit any more, is cut to head and tail as it is appended; `holds` tells whether a result is there in full.
     """
 
     def __init__(self, conversation: Sequence[Message], schemas: Iterable[ToolSchema], window: int) -> None:
@@ -82,6 +85,7 @@ class Transcript:
         self._window = window
         self._ids = {call.id for message in self._messages for call in message.tool_calls}
         self._open: list[str] = []
+        self._left = 0
         self._whole: set[str] = set()
 
     @property
@@ -112,15 +116,18 @@ class Transcript:
             Message(Role.ASSISTANT, printable(content), tuple(calls), reasoning=printable(reasoning)),
         )
         self._open = [call.id for call in calls]
+        self._left = room_in(self._window, self.tokens).message
 
     def answer(self, call_id: str, content: str) -> None:
         """Append the result of an open call."""
         self._open.remove(call_id)
-        text = printable(content)
-        shown = clip(text, self._window - self._window // _RESULT_SHARE - self.tokens)
+        text, before = printable(content), self.tokens
+        fits = self._window - self._window // _RESULT_SHARE - before
+        shown = clip(text, min(fits, max(self._left, self._window // _LAST_SHARE)))
         if shown is text:
             self._whole.add(call_id)
         self._append(Message(Role.TOOL, shown, tool_call_id=call_id))
+        self._left -= self.tokens - before
 
     def holds(self, call_id: str) -> bool:
         """Whether the result of this call stands in the conversation in full."""

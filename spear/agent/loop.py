@@ -32,6 +32,7 @@ from spear.agent.messages import (
 from spear.agent.outcome import Budget, Ending, Observer, Outcome, Stop
 from spear.agent.patience import CUT_CALL, NO_ANSWER, Nudge, Patience
 from spear.agent.reasoning import strip
+from spear.agent.room import room_in
 from spear.agent.tools import READ_ONLY, SCHEMAS, Toolbox
 from spear.agent.tools.arguments import coerce
 from spear.agent.tools.results import refused
@@ -71,7 +72,9 @@ class CodingCore:
         self._observer = observer or Observer()
         self._cancelled = cancelled
         self._transcript = Transcript(conversation, SCHEMAS, self._budget.context_window)
-        self._toolbox = Toolbox(host, self._transcript.holds)
+        self._toolbox = Toolbox(
+            host, self._transcript.holds, room_in(self._budget.context_window, self._transcript.tokens)
+        )
         self._guardrail = Guardrail()
         self._patience = Patience(self._budget)
         self._record = summary.Record()

@@ -71,10 +71,17 @@ def clip(text: str, room: int) -> str:
     if size <= room or len(text) <= _SHORTEST_CLIP:
         return text
     keep = max(_SHORTEST_CLIP, len(text) * max(room, 0) // size)
-    head, tail = text[: keep * 3 // 5], text[len(text) - keep * 2 // 5 :]
+    head, tail = _whole_lines(text[: keep * 3 // 5], text[len(text) - keep * 2 // 5 :])
     missing = len(text) - len(head) - len(tail)
     note = f"[… {missing} characters omitted here: they do not fit the context window; ask for a smaller part …]"
     return f"{head}\n{note}\n{tail}"
+
+
+def _whole_lines(head: str, tail: str) -> tuple[str, str]:
+    """Head and tail cut at the ends of lines, where they have lines of an ordinary length."""
+    end, begin = head.rfind("\n"), tail.find("\n")
+    head = head[:end] if end > len(head) - _SHORTEST_CLIP // 2 else head
+    return head, tail[begin + 1 :] if 0 <= begin < _SHORTEST_CLIP // 2 else tail
 
 
 def _weight(piece: str) -> float:

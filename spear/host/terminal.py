@@ -285,7 +285,7 @@ class Terminal:
             timed_out=outcome.ending is Ending.TIMED_OUT,
             cancelled=outcome.ending is Ending.CANCELLED,
             truncated=outcome.truncated,
-            output_ref=str(capture) if outcome.truncated else "",
+            output_ref=str(capture) if capture is not None and outcome.output_bytes else "",
             changes=tuple(FileChange(c.path, c.kind) for c in kept.changes if c.delivered)[:_SHOWN_CHANGES],
             notes=tuple(notes),
             refusals=kept.refusals,

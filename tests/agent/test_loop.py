@@ -26,6 +26,7 @@ from spear.agent.messages import (
 )
 from spear.agent.outcome import Budget
 from spear.agent.tools import SCHEMAS
+from spear.agent.window import estimate
 from tests.agent.fake_host import FakeHost
 from tests.agent.scripted import (
     SUMMARY,
@@ -332,22 +333,68 @@ def test_half_the_window_by_the_servers_count_ends_the_turn(host: FakeHost) -> N
 
 
 def test_half_the_window_by_estimate_ends_the_turn_where_the_server_says_nothing_believable(host: FakeHost) -> None:
-    (host.root / "big.txt").write_text("".join(f"value_{n} = compute({n})\n" for n in range(2000)))
+    for name in ("big.txt", "large.txt"):
+        (host.root / name).write_text("".join(f"value_{n} = compute({n})\n" for n in range(2000)))
     for usage in (Usage(), Usage(10, 5)):
-        reading = ModelTurn("", read("big.txt").tool_calls, StopReason.TOOL_CALLS, usage)
-        outcome = run(host, Script([reading, say("never")]), ask(), Budget(context_window=16_000))
+        reading = [
+            ModelTurn("", read(name).tool_calls, StopReason.TOOL_CALLS, usage) for name in ("big.txt", "large.txt")
+        ]
+        outcome = run(host, Script([*reading, say("never")]), ask(), Budget(context_window=16_000))
         assert (outcome.stop, outcome.answer) == ("context_half", SUMMARY)
         assert_resendable(outcome.conversation)
 
 
 def test_a_result_too_large_for_the_window_keeps_its_head_and_tail_so_that_the_summary_fits(host: FakeHost) -> None:
-    script = Script([shell("echo FIRST; seq 1 9000; echo LAST")])
-    run(host, script, ask(), Budget(context_window=16_000))
-    shown = results(script.summaries[0].messages)[0]
-    assert "FIRST" in shown
-    assert "LAST" in shown
-    assert "omitted here" in shown
-    assert len(shown) < 20_000
+    script = Script([shell("echo FIRST; seq 1 9000; echo LAST")] * 4)
+    run(host, script, ask(), Budget(context_window=12_000))
+    for shown in results(script.summaries[0].messages):
+        assert "FIRST" in shown
+        assert "LAST" in shown
+        assert "left out" in shown or "omitted here" in shown
+    assert estimate("".join(m.content for m in script.summaries[0].messages)) < 12_000
+
+
+@pytest.mark.parametrize("window", [16_000, 32_768, 131_072])
+def test_no_one_call_and_no_one_message_ends_a_turn_by_its_size(host: FakeHost, window: int) -> None:
+    (host.root / "digits.txt").write_text("".join(f"{n}\n" * 3 for n in range(60_000)))
+    (host.root / "wide.txt").write_text("some words in a row of text, " * 60 + "\n")
+    (host.root / "many.txt").write_text("needle and a few words more\n" * 20_000)
+    big = [
+        shell("seq 1 200000"),
+        read("digits.txt"),
+        call(("search_files", {"pattern": "needle", "limit": 100_000})),
+        call(*[("read_file", {"path": "digits.txt", "offset": 1 + 2000 * n}) for n in range(min(4, window // 8_000))]),
+    ]
+    for turn in big:
+        script = Script([turn, say("read")])
+        outcome = run(host, script, ask(), Budget(context_window=window))
+        assert (outcome.stop, outcome.answer) == ("answered", "read")
+
+
+def test_a_large_result_takes_its_share_of_a_small_window_and_all_it_may_of_a_large_one(host: FakeHost) -> None:
+    lengths = {}
+    for window in (8_000, 32_768, 400_000):
+        script = Script([shell("yes 'words of a line' | head -c 60000"), say("done")])
+        run(host, script, ask(), Budget(context_window=window))
+        lengths[window] = len(results(script.requests[-1].messages)[0])
+    assert 2_000 < lengths[8_000] < 6_000
+    assert 10_000 < lengths[32_768] < 24_000
+    assert 49_000 < lengths[400_000] < 51_200
+
+
+def test_a_page_of_a_file_ends_on_a_line_and_the_next_one_goes_on_there(host: FakeHost) -> None:
+    (host.root / "long.txt").write_text(
+        "".join(f"row {n} of the file and ordinary words after it\n" for n in range(1, 3001))
+    )
+    first = Script([read("long.txt"), say("done")])
+    run(host, first, ask(), Budget(context_window=16_000))
+    page = results(first.requests[-1].messages)[0]
+    assert "omitted here" not in page
+    offset = int(page.rpartition("continue with offset=")[2].rstrip("]"))
+    assert f"{offset - 1}|row {offset - 1} of" in page
+    second = Script([call(("read_file", {"path": "long.txt", "offset": offset})), say("done")])
+    run(host, second, ask(), Budget(context_window=16_000))
+    assert results(second.requests[-1].messages)[0].startswith(f"{offset}|row {offset} of")
 
 
 def test_a_request_larger_than_half_the_window_says_so(host: FakeHost) -> None:

@@ -65,3 +65,13 @@ def test_prompt_and_schemas_stay_cheap_and_constant() -> None:
     assert len(system_prompt()) <= 2500
     assert system_prompt().isascii()
     assert schema_tokens(SCHEMAS) < 2500
+
+
+def test_clipping_leaves_whole_lines() -> None:
+    lines = [f"{n}|row {n} of the file" for n in range(500)]
+    kept = clip("\n".join(lines), 1000).split("\n")
+    (note,) = [line for line in kept if "omitted here" in line]
+    kept.remove(note)
+    assert set(kept) <= set(lines)
+    assert (kept[0], kept[-1]) == (lines[0], lines[-1])
+    assert "omitted here" in clip("x" * 5000, 100)

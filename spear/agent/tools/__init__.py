@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spear.agent.host import Host, ToolRequest, ToolResult
+from spear.agent.room import Room
 from spear.agent.tools import results
 from spear.agent.tools.arguments import coerce
 from spear.agent.tools.delete_file import delete_file
@@ -20,16 +21,17 @@ __all__ = ["READ_ONLY", "SCHEMAS", "Toolbox", "coerce"]
 
 
 class Toolbox:
-    """The tools of one conversation: it remembers what was read, and nothing else.
+    """The tools of one conversation: it remembers what was read, and nothing else. `room` bounds their results.
 
     `visible(call_id)` says whether that earlier call's full result is still in the conversation. Read-only calls may
     come from several threads at once; the others come one at a time.
     """
 
-    def __init__(self, host: Host, visible: Callable[[str], bool]) -> None:
+    def __init__(self, host: Host, visible: Callable[[str], bool], room: Room = Room()) -> None:  # noqa: B008 - a value
         self._host = host
+        self._room = room
         self._reads = Reads(visible)
-        self._searcher = Searcher(host)
+        self._searcher = Searcher(host, budget=room.found)
         self._directory = ""
 
     def run(self, request: ToolRequest) -> ToolResult:
@@ -41,7 +43,7 @@ class Toolbox:
         """Resolve and do an authorized call. Raises KeyError for a tool that is not one of the six."""
         match request.tool:
             case "read_file":
-                return read_file(self._host, self._reads, request)
+                return read_file(self._host, self._reads, request, self._room.page)
             case "search_files":
                 return self._searcher.search(request)
             case "patch":
@@ -51,7 +53,7 @@ class Toolbox:
             case "delete_file":
                 return delete_file(self._host, self._reads, request)
             case "terminal":
-                result, self._directory = terminal(self._host, self._directory, request)
+                result, self._directory = terminal(self._host, self._directory, request, self._room.output)
                 return result
             case _:
                 raise KeyError(request.tool)

@@ -31,8 +31,8 @@ class _Page:
     clamped: int
 
 
-def read_file(host: Host, reads: Reads, request: ToolRequest) -> ToolResult:
-    """Rows of the file, bounded by lines and characters (spec coding-core, read_file)."""
+def read_file(host: Host, reads: Reads, request: ToolRequest, budget: int = BUDGET) -> ToolResult:
+    """Rows of the file, bounded by lines and by `budget` characters, BUDGET at most (spec coding-core, read_file)."""
     path = str(request.arguments["path"])
     target = host.resolve(path, Access.READ, request.tool)
     if isinstance(target, Refusal):
@@ -44,7 +44,7 @@ def read_file(host: Host, reads: Reads, request: ToolRequest) -> ToolResult:
     limit = min(max(int(request.arguments.get("limit", MOST_LINES)), 1), MOST_LINES)
     try:
         with host.open_read(target) as stream:
-            text = _show(stream, target, reads, offset, limit)
+            text = _show(stream, target, reads, offset, limit, min(budget, BUDGET))
     except OSError as error:
         return results.system_error(target.shown, error, "check the path and its permissions")
     earlier = reads.still_shown((target.real, offset, limit), text, request.call_id)
@@ -78,7 +78,7 @@ def _not_a_file(host: Host, target: Resolved, path: str) -> ToolResult | None:
     return None
 
 
-def _show(stream: BinaryIO, target: Resolved, reads: Reads, offset: int, limit: int) -> str:
+def _show(stream: BinaryIO, target: Resolved, reads: Reads, offset: int, limit: int, budget: int) -> str:
     head = stream.read(WHOLE + 1)
     whole = len(head) <= WHOLE
     encoding, mark = _encoding(head, whole)
@@ -92,7 +92,7 @@ def _show(stream: BinaryIO, target: Resolved, reads: Reads, offset: int, limit: 
     else:
         charset = encoding.value
     lines = window(source, offset, limit, _COUNTED_BEYOND)
-    page = _page(lines.lines, offset, charset)
+    page = _page(lines.lines, offset, charset, budget)
     if whole and offset == 1 and page.next_line > lines.total:
         reads.complete(target.real, digest(head))
     notes = _notes(page, lines, offset, encoding)
@@ -115,7 +115,7 @@ def _encoding(head: bytes, whole: bool) -> tuple[Encoding | None, bytes]:
     return Encoding.UTF8, b""
 
 
-def _page(lines: list[Line], offset: int, charset: str) -> _Page:
+def _page(lines: list[Line], offset: int, charset: str, budget: int) -> _Page:
     rows: list[str] = []
     used = clamped = 0
     for number, line in enumerate(lines, offset):
@@ -124,7 +124,7 @@ def _page(lines: list[Line], offset: int, charset: str) -> _Page:
         text = text[:LINE_LIMIT] if cut else text.removesuffix("\r")
         row = f"{number}|{text}" + (f"… [clamped: the line has {line.size} bytes]" if cut else "")
         used += len(row) + 1
-        if used > BUDGET and rows:
+        if used > budget and rows:
             break
         clamped += cut
         rows.append(row)

@@ -16,7 +16,7 @@ from spear.agent.tools.near_names import joined, near_names
 from spear.agent.tools.search_ahead import SILENCE, Ahead
 from spear.agent.tools.search_builtin import BuiltIn
 from spear.agent.tools.search_engine import BadPattern, Deadline, Engine, Query, Row, SearchFailed, Spot
-from spear.agent.tools.search_pages import Page, Pager
+from spear.agent.tools.search_pages import BUDGET, Page, Pager
 from spear.agent.tools.search_ripgrep import Ripgrep
 
 TIMEOUT = 60.0
@@ -38,11 +38,18 @@ _Counts = list[tuple[str, int]]
 
 class Searcher:
     """Searches of one conversation; `program` is ripgrep's path, None to search without it. After `silence` seconds
-    without a match ripgrep begins to look for why there is none; the built-in engine looks for that afterwards."""
+    without a match ripgrep begins to look for why there is none; the built-in engine looks for that afterwards. A page
+    ends at `budget` characters, BUDGET at most."""
 
     def __init__(
-        self, host: Host, program: str | None = "", timeout: float = TIMEOUT, silence: float = SILENCE
+        self,
+        host: Host,
+        program: str | None = "",
+        timeout: float = TIMEOUT,
+        silence: float = SILENCE,
+        budget: int = BUDGET,
     ) -> None:
+        self._budget = min(budget, BUDGET)
         found = shutil.which("rg") if program == "" else program
         self._host = host
         self._timeout = timeout
@@ -95,7 +102,7 @@ class Searcher:
         if not found:
             return results.ok(self._no_files(place, pattern))
         found.sort()
-        pager = Pager(page, "file")
+        pager = Pager(page, "file", budget=self._budget)
         for _, shown in found:
             pager.line(shown)
         return _finished(pager, deadline)
@@ -136,7 +143,7 @@ class Searcher:
     ) -> Pager:
         wanted = self._filter(place, glob, query.everything)
         if mode == "content":
-            pager = Pager(page, "matching line", query.context)
+            pager = Pager(page, "matching line", query.context, self._budget)
             for row in _bounded(ahead.watching(self._engine.rows(place.spot, query, deadline)), pager):
                 shown = wanted(row.path)
                 if shown and row.is_match and pager.full and not query.multiline:
@@ -146,7 +153,7 @@ class Searcher:
                 if shown:
                     pager.row(shown, row)
             return pager
-        pager = Pager(page, "file")
+        pager = Pager(page, "file", budget=self._budget)
         for path, count in ahead.watching(self._engine.counts(place.spot, query, deadline)):
             shown = wanted(path)
             if shown:

@@ -21,10 +21,12 @@ class Page:
 
 
 class Pager:
-    """Takes all results in order, keeps those of the page, counts the rest. `what` names one unit of counting."""
+    """Takes all results in order, keeps those of the page, counts the rest. `what` names one unit of counting; `budget`
+    is the size in characters at which a page ends."""
 
-    def __init__(self, page: Page, what: str, context: int = 0) -> None:
+    def __init__(self, page: Page, what: str, context: int = 0, budget: int = BUDGET) -> None:
         self.total = 0
+        self._budget = budget
         self.at_least = False
         self._page, self._what, self._context = page, what, context
         self._lines: list[str] = []
@@ -39,7 +41,7 @@ class Pager:
     @property
     def full(self) -> bool:
         """Whether nothing that comes can be on the page any more."""
-        return self.total >= self._page.offset + self._page.limit or (self._shown > 0 and self._size > BUDGET)
+        return self.total >= self._page.offset + self._page.limit or (self._shown > 0 and self._size > self._budget)
 
     def settle(self, totals: Iterable[tuple[str, int]]) -> None:
         """The real totals, path by path, where the rows beyond the page were not looked at."""
@@ -99,7 +101,7 @@ class Pager:
         return f"[{start + 1}-{end} of {total} {what}]" if start else f"[{total} {what}]"
 
     def _on_page(self) -> bool:
-        if self._shown and self._size > BUDGET:
+        if self._shown and self._size > self._budget:
             return False
         return self._page.offset <= self.total < self._page.offset + self._page.limit
 

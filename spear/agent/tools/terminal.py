@@ -5,17 +5,22 @@ from __future__ import annotations
 from spear.agent.host import CommandResult, FileChange, Host, Outcome, Refusal, ToolRequest, ToolResult
 from spear.agent.tools import results
 from spear.agent.tools.exit_meaning import benign, masked, meaning
+from spear.agent.window import estimate
 
 LONGEST = 600
 OUTPUT_LIMIT = 50_000
 _CHANGES_SHOWN = 12
 _LINE_SHOWN = 400
+_LEAST = 1_000
 _NOTES_SHOWN = 8
 _REFUSALS_SHOWN = 5
+_MOST_A_CHARACTER = 5
+"""Tokens one character may take."""
 
 
-def terminal(host: Host, start: str, request: ToolRequest) -> tuple[ToolResult, str]:
-    """The result, and the directory the session is in now. `start` is the one it was in, "" at first (spec 2.5)."""
+def terminal(host: Host, start: str, request: ToolRequest, tokens: int = OUTPUT_LIMIT) -> tuple[ToolResult, str]:
+    """The result, and the directory the session is in now. `start` is the one it was in, "" at first (spec 2.5).
+    The output takes `tokens` and OUTPUT_LIMIT characters at most."""
     command = str(request.arguments["command"])
     asked = int(request.arguments.get("timeout", 180))
     if asked < 1:
@@ -26,17 +31,18 @@ def terminal(host: Host, start: str, request: ToolRequest) -> tuple[ToolResult, 
     if isinstance(done, Refusal):
         return results.refused(done), start
     clamped = f"timeout {asked} s is over the limit; {LONGEST} s was used" if asked > LONGEST else ""
-    return _result(command, timeout, done, start, clamped), done.cwd
+    return _result(command, timeout, done, start, clamped, tokens), done.cwd
 
 
-def _result(command: str, timeout: int, done: CommandResult, start: str, clamped: str) -> ToolResult:
+def _result(command: str, timeout: int, done: CommandResult, start: str, clamped: str, tokens: int) -> ToolResult:
     refusals = [_shortened(refusal.line()) for refusal in done.refusals[:_REFUSALS_SHOWN]]
     warning = masked(command, done.exit_code, done.pipe_status) if done.exit_code is not None else ""
     notes = [f"[note: {_shortened(note)}]" for note in (warning, clamped, *done.notes) if note]
     if len(notes) > _NOTES_SHOWN:
         notes[_NOTES_SHOWN:] = [f"[and {len(notes) - _NOTES_SHOWN} more notes]"]
     around = sum(map(len, [*refusals, *notes]))
-    output, cut = _bounded(done.output.rstrip("\n"), OUTPUT_LIMIT - around)
+    printed = done.output.rstrip("\n")
+    output, cut = _bounded(printed, min(OUTPUT_LIMIT, _characters(printed, tokens)) - around)
     facts = _facts(command, timeout, done, start)
     if done.truncated or cut:
         facts.append(f"output truncated, all of it: {done.output_ref}" if done.output_ref else "output truncated")
@@ -98,11 +104,18 @@ def _changes(changes: tuple[FileChange, ...]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def _characters(output: str, tokens: int) -> int:
+    """How many characters of this output take so many tokens; none of it is looked at where all of it must fit."""
+    size = estimate(output) if len(output) * _MOST_A_CHARACTER > tokens else 0
+    return len(output) * tokens // size if size > tokens else OUTPUT_LIMIT
+
+
 def _bounded(output: str, limit: int) -> tuple[str, bool]:
     """At most `limit` characters, head and tail, with the size of the middle; hosts cut already, this is the
     guarantee."""
     if len(output) <= limit:
         return output, False
+    limit = max(limit, _LEAST)
     head, tail = limit * 2 // 5, limit * 3 // 5 - 100
     left_out = len(output) - head - tail
     return f"{output[:head]}\n… [{left_out} of {len(output)} characters left out] …\n{output[-tail:]}", True
