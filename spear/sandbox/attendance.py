@@ -32,25 +32,20 @@ def attend(
     poll = select.poll()
     poll.register(output, select.POLLIN)
     poll.register(launcher.fileno(), select.POLLIN)
-    try:
-        while True:
-            remaining_ms = int((deadline - time.monotonic()) * 1000) + 1
-            ready = {
-                number
-                for number, _ in poll.poll(max(0, min(POLL_MS, remaining_ms)) if ending is Ending.EXITED else POLL_MS)
-            }
-            if output in ready and not _take(output, drain):
-                poll.unregister(output)
-            if launcher.fileno() in ready and (answer := launcher.heard(sandbox.serial)) is not None:
-                break
-            if ending is Ending.EXITED:
-                ending = _due(deadline, cancelled)
-                if ending is not Ending.EXITED:
-                    launcher.kill()
-    except KeyboardInterrupt:
-        launcher.kill()
-        launcher.reply(sandbox.serial)
-        raise
+    while True:
+        remaining_ms = int((deadline - time.monotonic()) * 1000) + 1
+        ready = {
+            number
+            for number, _ in poll.poll(max(0, min(POLL_MS, remaining_ms)) if ending is Ending.EXITED else POLL_MS)
+        }
+        if output in ready and not _take(output, drain):
+            poll.unregister(output)
+        if launcher.fileno() in ready and (answer := launcher.heard(sandbox.serial)) is not None:
+            break
+        if ending is Ending.EXITED:
+            ending = _due(deadline, cancelled)
+            if ending is not Ending.EXITED:
+                launcher.kill()
     limit = time.monotonic() + DRAIN_GRACE_S
     while time.monotonic() < limit and _take(output, drain, when_empty=False):
         pass

@@ -186,12 +186,6 @@ class Launcher:
             os.close(descriptor)
         return answer if answer["serial"] == serial else None
 
-    def reply(self, serial: int) -> dict[str, Any]:
-        """Wait for the answer to `serial`. Raises SupervisorLost."""
-        while (answer := self.heard(serial)) is None:
-            pass
-        return answer
-
     def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         self.kill()  # the supervisor listens to nothing else while a sandbox stands by
         serial = self._send(request, [])

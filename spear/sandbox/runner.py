@@ -24,7 +24,17 @@ from spear.sandbox.sealed import HOME, sweep
 from spear.sandbox.session import Configuration, Granted, Session
 from spear.sandbox.standby import Launch, Standby, identities
 from spear.sandbox.supervisor import RELEASE_FD
-from spear.sandbox.wrapper import NOT_CARRIED, REPORT_LIMIT, SCRIPT, Report, parse_report, release, variables, wrap
+from spear.sandbox.wrapper import (
+    NOT_CARRIED,
+    REPORT_LIMIT,
+    SCRIPT,
+    Report,
+    parse_report,
+    release,
+    variables,
+    waits_alone,
+    wrap,
+)
 
 TEMPORARY = Path("/tmp")  # noqa: S108 - the sandbox's private one
 # The shell names its script in its own messages; the operator never wrote that path.
@@ -122,7 +132,8 @@ class CommandRunner:
 
     def prepare(self, request: RunRequest) -> None:
         """Make the sandbox of a command like the last one that `request` may turn out to be; its script is not looked
-        at. Returns before it is there, costs little, and fails without a word: the command then gets another.
+        at. Returns before it is there, costs little, and fails without a word: the command then gets another. None is
+        made with variables by which the start of a shell reads or runs what a command wrote.
         """
         with self._lock:
             latest = self._latest
@@ -133,10 +144,12 @@ class CommandRunner:
             if str(request.cwd) != plan.cwd or request.environment != latest.request.environment:
                 environment = self._environment(request, latest.granted)
                 plan = replace(plan, cwd=str(request.cwd), environment=environment)
+            if not waits_alone(plan.environment):
+                return
             with contextlib.suppress(OSError):
                 for overlay in latest.placement.overlays:
                     make_upper(overlay.lower, overlay.upper)
-                launch = replace(launch, plan=plan, mounted=identities(latest.placement))
+                launch = replace(launch, plan=plan, found=identities(plan, latest.placement.overlays))
                 self._standby.prepare(self._session.launcher, launch)
 
     def rest(self) -> None:
@@ -161,7 +174,7 @@ class CommandRunner:
         granted = session.grant(request.network, request.allowed_hosts, launcher)
         placement = self._place(request, hello)
         plan = self._plan(request, hello, granted, placement)
-        launch = Launch(plan, self._start(plan, placement, granted), identities(placement))
+        launch = Launch(plan, self._start(plan, placement, granted), identities(plan, placement.overlays))
         self._latest = _Latest(request, granted, placement, launch)
         drain = Drain(request.capture)
         killed_before = session.group.out_of_memory()
@@ -171,6 +184,9 @@ class CommandRunner:
         try:
             sandbox.release(wrap(request.script, shell), release(request.script))
             ending, reply = attend(sandbox, drain, request.timeout_s, request.cancelled)
+        except BaseException:
+            launcher.kill()
+            raise
         finally:
             sandbox.close()
             drain.close()
@@ -273,7 +289,7 @@ def _limits(request: RunRequest, session: Session) -> Limits:
 def _shell_words(shell: tuple[str, str]) -> tuple[str, ...]:
     if shell[0] == "bash":
         return (shell[1], "--noprofile", "--norc")
-    return (shell[1], "-c", f'read -r _ </dev/fd/{RELEASE_FD} && exec {shell[1]} "$0"')
+    return (shell[1], "-c", f'read -r _ <&{RELEASE_FD} && exec {RELEASE_FD}<&- && exec {shell[1]} "$0"')
 
 
 def _not_started(problem: str, started_ns: int) -> RunOutcome:

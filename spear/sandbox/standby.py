@@ -8,27 +8,27 @@ decided when the command comes, by comparing everything it was made from (docs/d
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from spear.sandbox.launcher import Launcher, Start, SupervisorLost
-from spear.sandbox.placement import Placement
+from spear.sandbox.launcher import Launcher, Overlay, Start, SupervisorLost
 from spear.sandbox.plan import Plan, arguments, encode
 
-Identity = tuple[int, int]
+Identity = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """All that makes one sandbox what it is. `mounted` are device and inode of what is mounted by name: the roots,
-    their upper layers, and every path something is bound on or from inside a root.
+    """All that makes one sandbox what it is. `found` identifies everything that is looked up on the host's trees while
+    it is made (see `identities`).
     """
 
     plan: Plan
     start: Start
-    mounted: tuple[Identity, ...]
+    found: tuple[Identity, ...]
 
 
 class Waiting:
@@ -40,12 +40,15 @@ class Waiting:
         """Start it. Raises OSError, ValueError (a NUL byte in a variable) and SupervisorLost."""
         self.launcher = launcher
         self.launch = launch
+        self.output = self._release = -1
+        # A shell that did not wait would run what the last one ran.
+        os.ftruncate(launcher.ready().script, 0)
         with contextlib.ExitStack() as opened:
-            self.output, write = os.pipe2(os.O_CLOEXEC)
-            opened.callback(os.close, write)
-            released, self._release = os.pipe2(os.O_CLOEXEC)
-            opened.callback(os.close, released)
             try:
+                self.output, write = os.pipe2(os.O_CLOEXEC)
+                opened.callback(os.close, write)
+                released, self._release = os.pipe2(os.O_CLOEXEC)
+                opened.callback(os.close, released)
                 words = _memory_file("arguments", encode(arguments(launch.plan)))
                 opened.callback(os.close, words)
                 self.serial = launcher.launch(launch.start, (write, words, released))
@@ -57,7 +60,6 @@ class Waiting:
         """Put the script where the shell reads it, and let it go on. Raises OSError."""
         hello = self.launcher.ready()
         os.ftruncate(hello.report, 0)
-        os.ftruncate(hello.script, 0)
         view, at = memoryview(script), 0
         while at < len(view):
             at += os.pwrite(hello.script, view[at:], at)
@@ -69,14 +71,17 @@ class Waiting:
 
     @property
     def ended(self) -> bool:
-        """Whether it ended before it was released: what it was made from is gone. Raises SupervisorLost."""
+        """Whether it ended before it was released: what it was made from is gone, or the supervisor."""
         if self.serial <= self.launcher.killed:
             return True
         poll = select.poll()
         poll.register(self.launcher.fileno(), select.POLLIN)
-        while poll.poll(0):
-            if self.launcher.heard(self.serial) is not None:
-                return True
+        try:
+            while poll.poll(0):
+                if self.launcher.heard(self.serial) is not None:
+                    return True
+        except SupervisorLost:
+            return True
         return False
 
     def close(self) -> None:
@@ -118,26 +123,32 @@ class Standby:
             _give_up(waiting)
 
 
-def identities(placement: Placement) -> tuple[Identity, ...]:
-    """What `Launch.mounted` compares; -1, -1 for a path that is gone."""
-    return tuple(_identity(path) for path in _mounted(placement))
+def identities(plan: Plan, overlays: Iterable[Overlay]) -> tuple[Identity, ...]:
+    """Device, inode, mode and owner of what `plan` and the shell's start look up on the host's trees, nothing for what
+    is not there: an overlay goes on showing what it has once looked up.
+    """
+    return tuple(_identity(path) for path in dict.fromkeys(_looked_up(plan, overlays)))
 
 
-def _mounted(placement: Placement) -> Iterator[str]:
-    for overlay in placement.overlays:
-        yield str(overlay.lower)
-        yield str(overlay.upper)
-    for root in placement.roots:
-        for name in root.protection.destinations:
-            yield f"{root.path}/{name}"
+def _looked_up(plan: Plan, overlays: Iterable[Overlay]) -> Iterator[str]:
+    """What is bound from, and inside each root every step to the working directory and to what is mounted there."""
+    yield from (str(overlay.upper) for overlay in overlays)
+    yield from (show.source for show in plan.shown)
+    everywhere = [plan.cwd, *(show.destination for show in plan.shown), *(root.path for root in plan.roots)]
+    for root in plan.roots:
+        yield root.path
+        above = f"{root.path}/"
+        inside = (place.removeprefix(above) for place in everywhere if place.startswith(above))
+        for name in (*root.protection.destinations, *inside):
+            yield from itertools.accumulate(name.split("/"), "{}/{}".format, initial=root.path)
 
 
 def _identity(path: str) -> Identity:
     try:
         status = os.lstat(path)
     except OSError:
-        return -1, -1
-    return status.st_dev, status.st_ino
+        return ()
+    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_gid
 
 
 def _give_up(waiting: Waiting) -> None:

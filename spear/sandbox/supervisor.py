@@ -10,7 +10,7 @@ socket or the host process goes, the running command is killed and it exits; whe
             "network": "" | "full" | "listed", "stage": [[slot, path]…], "filter": name}
            with the descriptors output, bwrap's arguments, release
          ← {"code": wait status}  or  {"error": sentence}
-    host → {"kill": true}                     while a command runs
+    host → {"kill": true}                     while a command runs; any other message ends it as well
     host → {"network": "full"}                ← {"made": bool} with a namespace's descriptors: network, user
     host → {"network": "up"}                  ← {"up": bool}; once up, link-local addresses are unreachable in it
     host → {"network": "listed", "port": n}   ← {} with the socket that listens in a second one
@@ -36,9 +36,12 @@ from spear.sandbox.syscalls import MNT_DETACH, MS_BIND, MS_REC, PR_SET_CHILD_SUB
 
 # Where bwrap finds what the host passed; far above anything it opens itself before reading them.
 ARGS_FD, SECCOMP_FD = 200, 202
-# Where the shell hears that its script is there.
-RELEASE_FD = 203
+# Where the shell hears that its script is there. One digit, so that a POSIX shell can close it; passed last, for one of
+# the others may have this number here.
+RELEASE_FD = 9
 OOM_BLAMED = 500
+# What Python ignores, or whoever started the host, a command does not: the `yes` of `yes | head` ends without a word.
+DEFAULT_SIGNALS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
 
 class Overlays:
@@ -222,7 +225,9 @@ class Supervisor:
             with self.blamed():
                 if self.identity is None:
                     actions = [(os.POSIX_SPAWN_DUP2, source, target) for source, target in passed]
-                    return os.posix_spawn(self.bwrap, words, {}, file_actions=actions)
+                    return os.posix_spawn(
+                        self.bwrap, words, {}, file_actions=actions, setsigmask=(), setsigdef=DEFAULT_SIGNALS
+                    )
                 return self.spawn_as(self.identity, words, passed)
         finally:
             os.close(seccomp)
@@ -237,8 +242,12 @@ class Supervisor:
             os.setgroups([])
             os.setresgid(gid, gid, gid)
             os.setresuid(uid, uid, uid)
+            for number in DEFAULT_SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
             for source, target in passed:
                 os.dup2(source, target)
+                os.set_inheritable(target, True)
             os.execve(self.bwrap, words, {})  # noqa: S606
         finally:
             os._exit(127)
@@ -256,7 +265,7 @@ class Supervisor:
             set_blame(0)
 
     def wait(self, pid: int) -> int:
-        """Wait for bwrap; kill it when asked to or when the host is gone."""
+        """Wait for bwrap; kill it when the host sends anything or is gone."""
         ended = os.pidfd_open(pid)
         poll = select.poll()
         for descriptor in (ended, self.channel.fileno(), self.host):
@@ -267,11 +276,11 @@ class Supervisor:
                 if ended in ready:
                     return os.waitpid(pid, 0)[1]
                 os.kill(pid, signal.SIGKILL)
-                if self.host in ready or not self.channel.recv(1 << 16):
+                # Left where it is: one that is no kill is for `serve`, and the host waits for its answer.
+                if self.host in ready or not self.channel.recv(1, socket.MSG_PEEK):
                     os.waitpid(pid, 0)
                     reap_all()
                     sys.exit(0)
-                # What follows a kill is not for this command.
                 poll.unregister(self.channel.fileno())
         finally:
             os.close(ended)

@@ -30,8 +30,10 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str = ""
 
 def mount_overlay(lower: str, upper: str, work: str, target: str) -> None:
     """Mount one. Paths go in as descriptors: no quoting, no length limit, no second look-up."""
-    opened = [os.open(path, OPEN_DIRECTORY) for path in (lower, upper, work)]
+    opened: list[int] = []
     try:
+        for path in (lower, upper, work):
+            opened.append(os.open(path, OPEN_DIRECTORY))
         names = [f"/proc/self/fd/{descriptor}" for descriptor in opened]
         # volatile: unmounting must not flush the file system; what is kept is made durable when promoted.
         mount(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from spear.sandbox.supervisor import RELEASE_FD
@@ -26,7 +26,12 @@ REPORT_LIMIT = 4 * 1024 * 1024
 # Never carried from one command to the next: they belong to one shell, or they make a later shell run something.
 NOT_CARRIED = frozenset({
     "_", "SHLVL", "PWD", "BASH_ENV", "ENV", "BASHOPTS", "SHELLOPTS", "BASH_XTRACEFD", "PROMPT_COMMAND", "PS4", "IFS",
+    # With these bash reads no start-up file: it would neither wait nor report.
+    "POSIXLY_CORRECT", "POSIX_PEDANTIC",
 })  # fmt: skip
+
+# By these the start of a shell reads files of a command's choosing, or runs them.
+_LOADER = re.compile(r"LD_|(MUSL_)?LOCPATH$|GCONV_PATH$")
 
 BEGIN_BASH = r"""unset BASH_ENV
 __spear_report() {
@@ -57,11 +62,11 @@ __spear_report() {
     builtin printf 'left %s\000' "${left[@]}" >>/run/spear/report
     return "$status"
 }
-builtin read -r -u RELEASE_FD || exit 1
+TMOUT=0 builtin read -r -u RELEASE_FD __spear_line || exit 1
 exec RELEASE_FD<&-
 SECONDS=0
 builtin printf 'began\000' >/run/spear/report
-if [[ $REPLY == traps ]]; then
+if [[ $__spear_line == traps ]]; then
     # The script sets traps: one of its own for EXIT must not take the place of the report.
     trap() {
         builtin trap "$@" || return
@@ -75,7 +80,7 @@ if [[ $REPLY == traps ]]; then
     }
 fi
 builtin trap '{ __spear_report "$?" "${PIPESTATUS[@]}"; } 2>/dev/null' EXIT
-unset REPLY
+unset __spear_line
 """.replace("RELEASE_FD", str(RELEASE_FD))
 
 BEGIN_SH = r"""printf 'began\000' >/run/spear/report
@@ -125,6 +130,11 @@ class Report:
 def variables(shell: str) -> Mapping[str, str]:
     """What the shell is started with besides the session's variables."""
     return {"BASH_ENV": f"/etc/{BEGIN_DIRECTORY}/begin.bash"} if shell == "bash" else {}
+
+
+def waits_alone(environment: Iterable[str]) -> bool:
+    """Whether a shell started with variables of these names reads and runs nothing of a command's before it waits."""
+    return not any(_LOADER.match(name) for name in environment)
 
 
 def wrap(script: str, shell: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import sys
 from dataclasses import asdict, replace
@@ -31,6 +32,10 @@ def main() -> None:
     base, owner = Path(sys.argv[1]), sys.argv[2]
     # A directory descriptor somebody forgot: a command must not get it.
     os.set_inheritable(os.open("/", os.O_RDONLY | os.O_DIRECTORY), True)
+    # As `nohup` and background jobs do.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
     runner = CommandRunner(
         base / "session", path=os.environ["PATH"], home=Path(os.environ["HOME"]), owner=Path(owner) if owner else None
     )
@@ -74,6 +79,7 @@ def main() -> None:
             runner.prepare(replace(request, cwd=outcome.cwd or tree, environment=outcome.environment or {}))
         answer = {**asdict(outcome), "cwd": str(outcome.cwd) if outcome.cwd else None, "upper": listing(upper)}
         answer["upper_path"] = str(upper)
+        answer["standing_by"] = runner._standby._waiting is not None
         print(json.dumps(answer), flush=True)
     runner.close()
 

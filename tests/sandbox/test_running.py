@@ -1,12 +1,17 @@
 """What a command is told to be and what it is reported to have been."""
 
+import os
+import resource
+import signal
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
-from spear.sandbox.request import Ending, RootMount, RunRequest
+from spear.sandbox.request import Ending, RootMount, RunOutcome, RunRequest
 from spear.sandbox.runner import CommandRunner
+from tests.sandbox.processes import WAIT_S, children, shells, until, words
 
 
 @pytest.fixture
@@ -132,6 +137,76 @@ def test_a_flood_is_drained_with_bounded_memory_and_its_whole_is_counted(tmp_pat
 
 def test_standard_output_and_error_keep_their_order(host):
     assert host.run("for i in 1 2 3; do echo o$i; echo e$i >&2; done").output == "o1\ne1\no2\ne2\no3\ne3\n"
+
+
+def run_bounded(runner, request) -> RunOutcome:
+    """Run a command; when that hangs the supervisor is killed, and the outcome says so."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(runner.run, request)
+        if not wait([running], WAIT_S).done:
+            os.kill(runner._session.launcher.pid, signal.SIGKILL)
+        return running.result(WAIT_S)
+
+
+def test_a_script_that_cannot_be_written_leaves_the_next_command_alone(tmp_path, runner):
+    assert runner.run(request_for(tmp_path, "true")).ending is Ending.EXITED
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for _ in range(5):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))
+        try:
+            outcome = runner.run(request_for(tmp_path, "#" * (1 << 17)))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert outcome.ending is Ending.NOT_STARTED
+        assert "File too large" in outcome.problem
+        assert run_bounded(runner, request_for(tmp_path, "echo fine")).output == "fine\n"
+
+
+def test_an_interrupt_ends_the_command_and_leaves_the_next_one_alone(tmp_path, runner):
+    def interrupted() -> bool:
+        raise KeyboardInterrupt
+
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(request_for(tmp_path, "sleep 60; echo over", cancelled=interrupted))
+        until(lambda: not shells(os.getpid()))
+        assert run_bounded(runner, request_for(tmp_path, "echo fine")).output == "fine\n"
+
+
+def test_a_sandbox_the_host_has_lost_sight_of_does_not_hold_up_the_next_command(tmp_path, runner):
+    asked = request_for(tmp_path, "echo fine")
+    for _ in range(5):
+        runner.run(asked)
+        runner.prepare(asked)
+        lost, runner._standby._waiting = runner._standby._waiting, None
+        assert run_bounded(runner, asked).output == "fine\n"
+        lost.close()
+
+
+def test_what_the_host_ignores_and_blocks_a_command_does_not(host, foreign_host):
+    for each in (host, foreign_host):
+        done = each.run("yes | head -1; grep -E 'Sig(Blk|Ign)' /proc/self/status")
+        shown, *masks = done.output.splitlines()
+        assert shown == "y"
+        ordinary = (1 << 31) - 1
+        assert [int(line.split()[1], 16) & ordinary for line in masks] == [0, 0]
+        assert each.run("yes | head -1").pipe_status == [141, 0]
+
+
+def test_a_layer_that_cannot_be_mounted_costs_no_descriptor(host):
+    def held() -> int:
+        pid = next(
+            pid for pid in children(host.process.pid) if any(b"spear.sandbox.supervisor" in word for word in words(pid))
+        )
+        return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+    tree = host.tree(a="")
+    host.run("true", tree, upper="right")
+    (host.base / "uppers/wrong").write_text("")
+    before = held()
+    for _ in range(5):
+        assert host.run("true", tree, upper="wrong").ending == "not_started"
+    assert held() == before
 
 
 def test_what_cannot_start_is_said_and_not_raised(tmp_path, runner):

@@ -1,52 +1,29 @@
 """A sandbox made before its command: used when it is what the command should get, and never otherwise (decision 0007)."""
 
-import contextlib
 import os
 import shutil
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spear.sandbox.request import RootMount, RunRequest
+from spear.sandbox.runner import CommandRunner
+from spear.sandbox.supervisor import RELEASE_FD
+from tests.sandbox.processes import WAIT_S, shells, until
+
 TICK = os.sysconf("SC_CLK_TCK")
 CLOSED = [".git/hooks", ".git/config", ".envrc"]
 # When the shell of a command started, in clock ticks since the machine did.
 STARTED = "read -r line </proc/$$/stat; line=${line##*) }; set -- $line; echo ${20}"
-WAIT_S = 20
 
 
 def ticks() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICK)
-
-
-def children(pid: int) -> list[int]:
-    found = [pid]
-    for one in found:
-        with contextlib.suppress(OSError):
-            for task in Path(f"/proc/{one}/task").iterdir():
-                found += [int(child) for child in (task / "children").read_text().split()]
-    return found[1:]
-
-
-def shells(pid: int) -> list[int]:
-    """The shells below a process that have a script, running or waiting."""
-    found = []
-    for child in children(pid):
-        with contextlib.suppress(OSError):
-            words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"/bash") and b"/run/spear/script" in words:
-                found.append(child)
-    return found
-
-
-def until(condition) -> None:
-    end = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < end
-        os.sched_yield()
 
 
 def first(host, tree, **options):
@@ -145,6 +122,112 @@ def test_a_root_that_was_replaced_is_seen_as_it_is(host, tree):
     assert then(host, tree, "cat a").output == "other\n"
 
 
+def swap(tree: Path, place: Path) -> None:
+    """Put a copy, with other files, in the place of a directory."""
+    place.rename(place.with_name(f"{place.name}-old"))
+    shutil.copytree(place.with_name(f"{place.name}-old"), place)
+    for name in place.rglob("[ab]"):
+        name.write_text("other\n")
+
+
+@pytest.mark.parametrize(("cwd", "swapped"), [("sub", "sub"), ("sub/deep", "sub"), ("sub/deep", "sub/deep")])
+def test_a_working_directory_that_was_replaced_is_seen_as_it_is(host, cwd, swapped):
+    tree = host.tree(**{"sub/b": "second\n", "sub/deep/b": "third\n"})
+    where = {"cwd": str(tree / cwd)}
+    first(host, tree, **where)
+    swap(tree, tree / swapped)
+    host.give(tree)
+    assert then(host, tree, "cat b; cat $PWD/b", **where).output == "other\nother\n"
+
+
+def test_a_read_only_root_that_was_replaced_is_seen_as_it_is(host, tree):
+    done = then(host, tree, "true", writes=False, closed=[], prepare=True)
+    until(lambda: shells(host.process.pid))
+    swap(tree, tree)
+    host.give(tree)
+    asked = {"writes": False, "closed": [], "environment": done.environment}
+    assert then(host, tree, "cat a", **asked).output == "other\n"
+
+
+def test_the_way_to_a_root_inside_a_root_is_seen_as_it_is(tmp_path):
+    outer = tmp_path / "outer"
+    (outer / "way/inner").mkdir(parents=True)
+    (outer / "way/b").write_text("first\n")
+    roots = tuple(RootMount(path, tmp_path / "uppers" / path.name) for path in (outer, outer / "way/inner"))
+    request = RunRequest("cat way/b", roots, outer, WAIT_S)
+    runner = CommandRunner(tmp_path / "session", path="/usr/bin:/bin", home=tmp_path / "nobody")
+    try:
+        done = runner.run(request)
+        assert done.output == "first\n"
+        runner.prepare(replace(request, environment=done.environment))
+        until(lambda: shells(os.getpid()))
+        (outer / "way").rename(outer / "old")
+        (outer / "way").mkdir()
+        (outer / "old/inner").rename(outer / "way/inner")
+        (outer / "way/b").write_text("other\n")
+        assert runner.run(replace(request, environment=done.environment)).output == "other\n"
+    finally:
+        runner.close()
+
+
+def test_a_permission_that_was_changed_is_seen(host, tree):
+    where = {"cwd": str(tree / "sub")}
+    first(host, tree, **where)
+    (tree / "sub").chmod(0o500)
+    done = then(host, tree, "stat -c %a .; (echo x >new) 2>/dev/null || echo no", **where)
+    (tree / "sub").chmod(0o755)
+    assert done.output == "500\nno\n"
+
+
+LOADED = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LOCPATH", "GCONV_PATH"]
+
+
+@pytest.mark.parametrize("name", [*LOADED, "OLD_LIBRARY_PATH", "TZ"])
+def test_no_shell_stands_by_whose_start_would_read_what_a_command_wrote(host, tree, name):
+    done = then(host, tree, f"export {name}=$PWD/sub", prepare=True)
+    assert done.environment[name] == str(tree / "sub")
+    assert done.standing_by == (name not in LOADED)
+    swap(tree, tree / "sub")
+    host.give(tree)
+    assert then(host, tree, "cat sub/b", environment=done.environment).output.endswith("other\n")
+
+
+@pytest.mark.parametrize("name", ["POSIXLY_CORRECT", "POSIX_PEDANTIC"])
+def test_a_shell_waits_and_reports_whatever_was_exported(host, tree, name):
+    done = then(host, tree, f"export {name}=1; echo x >>log", prepare=True)
+    until(lambda: shells(host.process.pid))
+    done = then(host, tree, "cat log; cd sub; false | true", environment=done.environment)
+    assert (done.output, done.cwd, done.pipe_status) == ("x\n", str(tree / "sub"), [1, 0])
+
+
+def test_a_shell_that_does_not_wait_finds_no_script(host, tree):
+    hasty = '#!/bin/sh\n[ ! -e /tmp/now ] || { unset BASH_ENV; : >/tmp/seen; }\nexec /bin/bash "$@"\n'
+    host.run(f"printf '%s' '{hasty}' >/tmp/hasty; chmod +x /tmp/hasty", tree)
+    try:
+        done = then(host, tree, "echo x >>log; : >/tmp/now", shell=["bash", "/tmp/hasty"], prepare=True)
+        assert done.standing_by
+        until((host.base / "session/tmp/seen").exists)
+        until(lambda: not shells(host.process.pid))
+    finally:
+        done = then(host, tree, "cat log; rm -f /tmp/now /tmp/seen /tmp/hasty", shell=["bash", "/bin/bash"])
+    assert done.output == "x\n"
+
+
+def test_a_shell_waits_however_long_a_read_may_take(host, tree):
+    done = first(host, tree, environment={"TMOUT": "1"})
+    # Two seconds of the system's clock, which is the one the shell looks at.
+    end = ticks() + 2 * TICK
+    until(lambda: ticks() > end)
+    assert shells(host.process.pid)
+    assert then(host, tree, "echo $TMOUT", environment=done.environment).output == "1\n"
+
+
+def test_what_a_command_exported_under_any_name_is_there(host, tree):
+    done = then(host, tree, "export REPLY=a __spear_report=b", prepare=True)
+    done = then(host, tree, "echo $REPLY $__spear_report", environment=done.environment)
+    assert done.output == "a b\n"
+
+
 def test_writes_go_to_the_layer_of_the_command(host, tree):
     upper = Path(first(host, tree).upper_path)
     shutil.rmtree(upper)
@@ -206,7 +289,7 @@ def test_a_script_finds_a_fresh_shell(host, tree):
     done = then(host, tree, script)
     lines = done.output.splitlines()
     assert lines[0] == "bash 0 1 none none"
-    assert "203" not in lines[1].split()
+    assert str(RELEASE_FD) not in lines[1].split()
     assert "bash: line 3: nosuchcommand: command not found" in done.output
     assert lines[-1] == "closed"
 
@@ -248,6 +331,8 @@ def test_a_posix_shell_waits_as_well(host, tree):
         done = host.run("echo $0; false | true; cd sub; export A=b", tree, upper="sh", prepare=True, **options)
         assert (done.exit_code, done.cwd, done.shell) == (0, str(tree / "sub"), "sh")
         assert done.environment["A"] == "b"
+        held = host.run('for each in /proc/$$/fd/*; do echo "${each##*/}"; done', tree, upper="sh").output.split()
+        assert str(RELEASE_FD) not in held
         assert host.run("echo $A; cat b", tree, upper="sh", cwd=done.cwd, environment=done.environment,
                         **options).output == "b\nsecond\n"  # fmt: skip
     finally:
