@@ -15,14 +15,14 @@ from typing import Any
 from spear.sandbox import diagnosis
 from spear.sandbox.attendance import attend
 from spear.sandbox.closure import clear_mountpoint, scrub
-from spear.sandbox.launcher import Hello, Start, SupervisorLost
+from spear.sandbox.launcher import Hello, Launcher, Start, SupervisorLost
 from spear.sandbox.output import Drain
 from spear.sandbox.placement import Placement, make_upper, place
 from spear.sandbox.plan import Plan, base_environment, command
 from spear.sandbox.request import Ending, Limits, Network, RunOutcome, RunRequest
 from spear.sandbox.sealed import HOME, sweep
 from spear.sandbox.session import Configuration, Granted, Session
-from spear.sandbox.standby import Launch, Standby, identities
+from spear.sandbox.standby import Launch, Standby, Waiting, identities
 from spear.sandbox.supervisor import RELEASE_FD
 from spear.sandbox.wrapper import (
     NOT_CARRIED,
@@ -179,16 +179,10 @@ class CommandRunner:
         drain = Drain(request.capture)
         killed_before = session.group.out_of_memory()
         shell = session.shell[0]
-        sandbox = self._standby.take(launcher, launch)
         begun = time.monotonic()
         try:
-            sandbox.release(wrap(request.script, shell), release(request.script))
-            ending, reply = attend(sandbox, drain, request.timeout_s, request.cancelled)
-        except BaseException:
-            launcher.kill()
-            raise
+            ending, reply = self._serve(launcher, launch, request, drain)
         finally:
-            sandbox.close()
             drain.close()
         duration = time.monotonic() - begun
         notes = [granted.note, drain.capture_failed]
@@ -206,6 +200,27 @@ class CommandRunner:
         return replace(
             outcome, duration_s=duration, limits=self.limits, network=granted.network, notes=tuple(filter(None, notes))
         )
+
+    def _serve(
+        self, launcher: Launcher, launch: Launch, request: RunRequest, drain: Drain
+    ) -> tuple[Ending, dict[str, Any]]:
+        standing = self._standby.take(launcher, launch)
+        if standing is not None:
+            with contextlib.closing(standing):
+                ending, reply = self._attend(standing, request, drain)
+                # One that was killed just when it was taken has run nothing and said nothing.
+                if standing.began or drain.total or ending is not Ending.EXITED:
+                    return ending, reply
+        with contextlib.closing(Waiting(launcher, launch)) as sandbox:
+            return self._attend(sandbox, request, drain)
+
+    def _attend(self, sandbox: Waiting, request: RunRequest, drain: Drain) -> tuple[Ending, dict[str, Any]]:
+        try:
+            sandbox.release(wrap(request.script, self._session.shell[0]), release(request.script))
+            return attend(sandbox, drain, request.timeout_s, request.cancelled)
+        except BaseException:
+            sandbox.launcher.kill()
+            raise
 
     def _plan(self, request: RunRequest, hello: Hello, granted: Granted, placement: Placement) -> Plan:
         session = self._session

@@ -8,9 +8,11 @@ decided when the command comes, by comparing everything it was made from (docs/d
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
 import select
+import termios
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -41,6 +43,7 @@ class Waiting:
         self.launcher = launcher
         self.launch = launch
         self.output = self._release = -1
+        self._sent = False
         # A shell that did not wait would run what the last one ran.
         os.ftruncate(launcher.ready().script, 0)
         with contextlib.ExitStack() as opened:
@@ -63,11 +66,19 @@ class Waiting:
         view, at = memoryview(script), 0
         while at < len(view):
             at += os.pwrite(hello.script, view[at:], at)
-        # Nobody reads when bwrap failed: then its answer says so.
+        # Nobody reads when bwrap failed or the shell was killed: then the answer says so.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._release, line)
-        os.close(self._release)
-        self._release = -1
+            self._sent = True
+
+    @property
+    def began(self) -> bool:
+        """Whether its shell took the line `release` wrote: where it did not, nothing of the script has run. A command
+        cannot change that, for the shell has closed its end.
+        """
+        unread = bytearray(4)
+        fcntl.ioctl(self._release, termios.FIONREAD, unread)
+        return self._sent and not any(unread)
 
     @property
     def ended(self) -> bool:
@@ -104,17 +115,14 @@ class Standby:
         with contextlib.suppress(OSError, ValueError, SupervisorLost):
             self._waiting = Waiting(launcher, launch)
 
-    def take(self, launcher: Launcher, launch: Launch) -> Waiting:
-        """The sandbox for this command: the one that stands by if it is the same in everything, else a new one.
-
-        Raises OSError, ValueError and SupervisorLost.
-        """
+    def take(self, launcher: Launcher, launch: Launch) -> Waiting | None:
+        """The sandbox that stands by, if it is in everything the one this command should get."""
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             if waiting.launcher is launcher and waiting.launch == launch and not waiting.ended:
                 return waiting
             _give_up(waiting)
-        return Waiting(launcher, launch)
+        return None
 
     def discard(self) -> None:
         """Let go of it, without waiting until it is gone; the supervisor starts nothing before that."""

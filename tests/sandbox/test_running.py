@@ -183,6 +183,34 @@ def test_a_sandbox_the_host_has_lost_sight_of_does_not_hold_up_the_next_command(
         lost.close()
 
 
+def test_a_sandbox_that_was_killed_just_before_its_command_came_costs_the_command_nothing(tmp_path, runner):
+    asked = request_for(tmp_path, "echo fine; kill -9 $$")
+    runner.run(asked)
+    runner.prepare(asked)
+    until(lambda: shells(os.getpid()))
+    supervisor = runner._session.launcher
+    os.kill(supervisor.pid, signal.SIGSTOP)  # so that nobody has told the host
+    for pid in shells(os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not shells(os.getpid()))
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(runner.run, asked)
+        try:
+            until(lambda: os.fstat(supervisor.ready().script).st_size)
+        finally:
+            os.kill(supervisor.pid, signal.SIGCONT)
+        done = running.result(WAIT_S)
+    assert (done.output, done.signal) == ("fine\n", signal.SIGKILL)
+
+
+def test_a_command_that_is_killed_before_it_says_anything_runs_once(tmp_path, runner):
+    asked = request_for(tmp_path, "echo x >>log; : >/run/spear/report; kill -9 $$")
+    runner.run(asked)
+    runner.prepare(asked)
+    assert runner.run(asked).ending is Ending.SIGNALLED
+    assert (tmp_path / "writes/log").read_text() == "x\nx\n"
+
+
 def test_what_the_host_ignores_and_blocks_a_command_does_not(host, foreign_host):
     for each in (host, foreign_host):
         done = each.run("yes | head -1; grep -E 'Sig(Blk|Ign)' /proc/self/status")
