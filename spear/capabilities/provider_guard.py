@@ -105,9 +105,11 @@ class Guard:
         self._outgoing = bytearray()
         self._selector = selectors.DefaultSelector()
         self._ended: dict[str, Any] | None = None
-        self._child = self._start(settings, command)
+        self._child: subprocess.Popen[bytes] | None = None
+        self._settings, self._command = settings, command
 
-    def _start(self, settings: dict[str, Any], command: list[str]) -> subprocess.Popen[bytes] | None:
+    def _start(self) -> subprocess.Popen[bytes] | None:
+        settings, command = self._settings, self._command
         environment = {name: os.environ[name] for name in settings["env"] if name in os.environ}
         pipe = subprocess.PIPE
         try:
@@ -125,7 +127,11 @@ class Guard:
         return child
 
     def run(self) -> None:
-        """Pass messages until the host is gone. Raises Stopped."""
+        """Start the provider and pass messages until the host is gone. Raises Stopped.
+
+        Not the constructor's work: a signal that lands while the provider starts must find a guard to `kill` with.
+        """
+        self._child = self._start()
         self._selector.register(0, selectors.EVENT_READ, self._hear_host)
         if self._child and self._child.stdout and self._child.stderr:
             self._selector.register(self._child.stdout, selectors.EVENT_READ, self._hear_provider)

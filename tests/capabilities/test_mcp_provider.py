@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from spear.capabilities import provider_guard
 from spear.capabilities.background import Background
 from spear.capabilities.mcp_provider import Failure, FailureCode, McpProvider
 from spear.capabilities.registry import ProviderEntry
@@ -208,6 +209,31 @@ def test_nothing_survives_the_host_however_it_ends(tmp_path, how, end):
             host.stdin.flush()
         host.wait(20)
         assert until(lambda: not any(map(alive, family)))
+
+
+SIGNALLED_WHILE_STARTING = """
+import os, runpy, signal, subprocess, sys, time
+from pathlib import Path
+program, pid = sys.argv[1], Path(sys.argv[-1])
+class Popen(subprocess.Popen):
+    def __init__(self, *words, **keys):
+        super().__init__(*words, **keys)
+        while not pid.exists() or not pid.read_text():
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGTERM)
+subprocess.Popen = Popen
+sys.argv[:] = sys.argv[1:]
+runpy.run_path(program, run_name="__main__")
+"""
+
+
+def test_a_guard_told_to_end_while_its_provider_starts_takes_all_of_it_along(tmp_path):
+    pid = tmp_path / "pid"
+    settings = {"log": str(tmp_path / "log"), "line_limit": 1024, "log_limit": 1024, "env": [], "home": str(tmp_path)}
+    server = [sys.executable, "-S", str(RAW), "orphan-hung", str(pid)]
+    guard = [sys.executable, "-c", SIGNALLED_WHILE_STARTING, provider_guard.__file__, json.dumps(settings), *server]
+    subprocess.run(guard, stdin=subprocess.PIPE, timeout=60, check=False)
+    assert until(lambda: not alive(int(pid.read_text())))
 
 
 def test_a_provider_over_http_is_used_like_any_other(start, web):
