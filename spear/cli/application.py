@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
 from spear.agent.outcome import Budget
+from spear.cli import last_turn
 from spear.cli.backend import SessionBackend
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
@@ -35,6 +36,7 @@ from spear.control.ports import AgentContext, TurnHost
 from spear.errors import ConfinementUnavailable, StateError
 from spear.events.names import EventName, Mode
 from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
+from spear.events.turn import TurnResult
 from spear.host.confirmation import Confirm, nobody
 from spear.state.audit import AuditLog, timestamp
 from spear.state.directory import StateDirectory
@@ -151,6 +153,11 @@ class Application:
     @approvals.setter
     def approvals(self, given: Approvals) -> None:
         self._approvals = given
+
+    @property
+    def last_result(self) -> TurnResult | None:
+        """The result of the session's last turn, of an earlier run where there was none in this one."""
+        return last_turn.found(self.record.extra) if self.last is None else self.last.result
 
     def set_mode(self, mode: Mode) -> None:
         """Change the mode; it holds from the next call on, in the turn that runs too."""
@@ -391,7 +398,7 @@ class Application:
                 conversation=self.conversation,
                 cwd=str(self.host.shell.cwd),
                 environment=dict(self.host.shell.environment),
-                extra={**self.record.extra, **self.host.remembered()},
+                extra={**self.record.extra, **self.host.remembered(), **last_turn.kept(self.last_result)},
             )
         )
 

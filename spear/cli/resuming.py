@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spear.cli.settings_model import Settings
-from spear.errors import UsageError
+from spear.errors import StateError, UsageError
 from spear.state.directory import StateDirectory
 from spear.state.redaction import Redactor
 from spear.state.sessions import Session, SessionStore
@@ -27,4 +27,9 @@ def resumed(parsed: argparse.Namespace, settings: Settings, environ: Mapping[str
         raise UsageError(
             "there is no session to go on with in this directory", hint="list all: spear-chat sessions list --all"
         )
-    return store.load(newest)
+    try:
+        return store.load(newest)
+    except StateError as error:
+        other = store.before(newest, cwd.resolve())
+        instead = f"or go on with the one before it: spear-chat --resume {other}" if other else "or begin a new one"
+        raise StateError(f"{error.message}, and it is the newest here", hint=f"{error.hint}; {instead}") from error

@@ -60,7 +60,7 @@ class AttemptFailed(Exception):
 _HINTS = {
     FailureKind.UNREACHABLE: "start the server, or name another endpoint with --api-base",
     FailureKind.AUTHENTICATION: "check the key in the variable that --api-key-env names",
-    FailureKind.CONTEXT_OVERFLOW: "start a smaller request, or serve the model with a larger window",
+    FailureKind.CONTEXT_OVERFLOW: "set --ctx to the window the model is served with; in the chat /clear begins anew",
     FailureKind.RATE_LIMITED: "wait a moment, then ask again",
     FailureKind.SERVER_ERROR: "look at the server's own log, then ask again",
     FailureKind.DROPPED_STREAM: "the connection broke while the model answered; ask again",

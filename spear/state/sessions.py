@@ -24,7 +24,7 @@ from spear.state.audit import timestamp
 from spear.state.conversation import decode_message, encode, redact, repair
 from spear.state.directory import StateDirectory, safe_name
 from spear.state.files import DIRECTORY_MODE, make_private_directory, replace_durably, state_error
-from spear.state.lines import records_backwards
+from spear.state.lines import read_records, records_backwards
 from spear.state.liveness import live_sessions
 from spear.state.redaction import Redactor
 from spear.state.retention import Freeable, freeable, remove
@@ -144,8 +144,13 @@ class SessionStore:
                 raise UsageError(f"{len(found)} sessions start with {prefix}: {shown}", hint="give more of the id")
 
     def newest(self, workspace: Path) -> str | None:
-        """The session of this workspace with the latest record, resumed ones included; None when there is none."""
-        return next((s.id for s in self.summaries(workspace) if s.state is not SessionState.UNREADABLE), None)
+        """The session of this workspace with the latest record, resumed or unreadable ones too; None for none."""
+        return next((summary.id for summary in self.summaries(workspace)), None)
+
+    def before(self, session: str, workspace: Path) -> str | None:
+        """The newest session of this workspace that can be read, other than `session`."""
+        others = (s for s in self.summaries(workspace) if s.id != session and s.state is not SessionState.UNREADABLE)
+        return next((summary.id for summary in others), None)
 
     def summaries(self, workspace: Path | None = None) -> list[SessionSummary]:
         """Sessions by last record, latest first, of one workspace or of all; conversations are not read."""
@@ -169,6 +174,12 @@ class SessionStore:
         """Remove what `freeable` listed; returns the bytes freed. Records and snapshots stay. Raises StateError."""
         return sum(remove(self._directory, item) for item in freed)
 
+    def _begun(self, session: str) -> dict[str, Any]:
+        """What the record of a session says of its beginning, for one whose snapshot cannot be read."""
+        first = next(read_records(self._directory.session(session) / "events.jsonl"), {})
+        data = first.get("data")
+        return data if isinstance(data, dict) and first.get("event") == EventName.SESSION_STARTED else {}
+
     def ids(self) -> list[str]:
         """The id of every session, oldest first."""
         try:
@@ -186,6 +197,7 @@ class SessionStore:
             state = SessionState.RUNNING
         if not header:
             state = SessionState.UNREADABLE
+            header = self._begun(session)
         return SessionSummary(
             id=session,
             workspace=str(header.get("workspace", "")),

@@ -41,7 +41,7 @@ def store(directory):
 def log(directory, session, *events):
     with AuditLog(directory.events(session), session, Redactor()) as audit:
         for event in events:
-            audit.append(event, 0, {})
+            audit.append(event, 0, {"workspace": "/ws"})
 
 
 def test_a_session_comes_back_whole(store, directory):
@@ -138,7 +138,17 @@ def test_a_list_shows_closed_crashed_running_and_unreadable(store, directory):
         running: SessionState.RUNNING,
         broken: SessionState.UNREADABLE,
     }
-    assert store.newest(Path("/ws")) != broken
+    assert store.newest(Path("/ws")) != broken  # nothing says that it was here
+
+
+def test_an_unreadable_session_keeps_its_workspace_and_its_place_among_the_newest(store, directory):
+    older, broken = (store.create(Path("/ws"), Mode.SAFE).id for _ in range(2))
+    log(directory, older, EventName.SESSION_STARTED)
+    log(directory, broken, EventName.SESSION_STARTED, EventName.SESSION_CLOSED)
+    directory.snapshot(broken).write_bytes(b"{")
+    assert store.newest(Path("/ws")) == broken
+    assert store.before(broken, Path("/ws")) == older
+    assert store.before(older, Path("/ws")) is None
 
 
 def test_listing_does_not_read_conversations(store, directory):
@@ -203,7 +213,7 @@ def test_pruning_lists_first_and_keeps_the_record(store, directory):
     closed, running = (store.create(Path("/ws"), Mode.SAFE).id for _ in range(2))
     for session in (closed, running):
         log(directory, session, EventName.SESSION_CLOSED)
-        ResultStore(directory.tool_results, session).keep("c1", b"x" * 1000)
+        ResultStore(directory.tool_results, session).reserve("c1").write_bytes(b"x" * 1000)
     with Presence(directory, running, Path("/ws")):
         listed = store.freeable()
         assert [(item.session, item.files, item.bytes) for item in listed] == [(closed, 1, 1000)]

@@ -78,11 +78,12 @@ def diff(app: ChatApplication, words: str, io: CommandIO) -> str:
 
 def verdict(app: ChatApplication, io: CommandIO) -> str:
     """`/verdict`: the last turn's evidence, check by check."""
-    if app.last is None and app.turn_number:
-        return f"no turn has ended since this session was opened again: spear-chat audit show {app.session}"
-    if app.last is None:
+    result = app.last_result
+    if result is None and app.turn_number:
+        return f"the result of the last turn was not kept: spear-chat audit show {app.session}"
+    if result is None:
         return "no turn has ended in this session yet"
-    page = evidence_page(app.last.result, io.palette)
+    page = evidence_page(result, io.palette)
     io.show(page if io.palette.plain else wrapped(page, io.width))
     return ""
 

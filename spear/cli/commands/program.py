@@ -46,7 +46,11 @@ def model(app: ChatApplication, words: str) -> str:
     """`/model [NAME]`: a backend of the configuration by its name, else a model of the same endpoint."""
     if words:
         app.switch_model(words)
-    return f"{app.model_label} at {app.backend_label}"
+    present = f"{app.model_label} at {app.backend_label}"
+    if words or not app.backends:
+        return present
+    rows = [f"  {name:<16} {text}" for name, text in app.backends.items()]
+    return "\n".join([present, "/model NAME goes over to another model of this endpoint, or to one of", *rows])
 
 
 def permissions(app: ChatApplication, words: str) -> str:
@@ -84,7 +88,8 @@ def _revoked(app: ChatApplication, index: int) -> Permission:
 
 def status(app: ChatApplication) -> str:
     """`/status`."""
-    last = "none yet" if app.last is None else f"turn {app.last.result.turn}, {app.last.result.verdict.value}"
+    result = app.last_result
+    last = "none yet" if result is None else f"turn {result.turn}, {result.verdict.value}"
     rows = (
         ("session", app.session),
         ("workspace", str(app.roots.primary)),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
     from spear.control.controller import FinishedTurn
     from spear.events.names import Mode
     from spear.events.stream import Sink
+    from spear.events.turn import TurnResult
     from spear.host.confirmation import Confirm
     from spear.host.consent import Approvals
     from spear.workspace.checkpoints import CheckpointInfo, UndoReport
@@ -127,6 +128,16 @@ class ChatApplication(Protocol):
     def turn_number(self) -> int: ...
     @property
     def last(self) -> FinishedTurn | None: ...
+    @property
+    def last_result(self) -> TurnResult | None:
+        """The result of the session's last turn, in this run or an earlier one."""
+        ...
+
+    @property
+    def backends(self) -> Mapping[str, str]:
+        """The named backends of the configuration, each in a few words."""
+        ...
+
     @property
     def conversation(self) -> tuple[Message, ...]: ...
     @property

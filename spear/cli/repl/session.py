@@ -18,17 +18,18 @@ from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
 from spear.cli.repl.earlier import TURNS, earlier_turns
 from spear.cli.repl.ports import CommandHandler, PastTurn, SessionRow
-from spear.cli.repl.switching import with_model
+from spear.cli.repl.switching import described, with_model
 from spear.cli.settings_model import Price
 from spear.control.controller import FinishedTurn
 from spear.events.names import Mode
 from spear.events.stream import Sink
+from spear.events.turn import TurnResult
 from spear.host.confirmation import Confirm
 from spear.host.consent import Approvals
 from spear.state.directory import StateDirectory
 from spear.state.export import ExportForm, export
 from spear.state.files import replace_durably
-from spear.state.sessions import Session
+from spear.state.sessions import Session, SessionState
 from spear.state.trust import TrustStore
 from spear.workspace.checkpoints import CheckpointInfo, UndoReport
 from spear.workspace.roots import Roots
@@ -77,6 +78,16 @@ class ChatSession:
     def last(self) -> FinishedTurn | None:
         """The last turn of this run."""
         return self._app.last
+
+    @property
+    def last_result(self) -> TurnResult | None:
+        """The result of the session's last turn, of an earlier run where there was none in this one."""
+        return self._app.last_result
+
+    @property
+    def backends(self) -> Mapping[str, str]:
+        """The named backends of the configuration, each with its model and endpoint."""
+        return {name: described(each) for name, each in sorted(self._app.settings.backends.items())}
 
     @property
     def conversation(self) -> tuple[Message, ...]:
@@ -237,7 +248,7 @@ class ChatSession:
         return tuple(
             SessionRow(s.id, _seconds(s.last), s.turn, s.title, "" if s.state.value == "closed" else s.state.value)
             for s in self._app.store.summaries(self._app.roots.primary)
-            if s.turn or s.id == self.session
+            if s.turn or s.id == self.session or s.state is SessionState.UNREADABLE
         )
 
     def new_session(self) -> None:

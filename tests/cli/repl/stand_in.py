@@ -62,10 +62,14 @@ class StandIn:
         self.price = None
         self.keys = DEFAULTS
         self.commands: Mapping[str, CommandHandler] = {"knowledge": self._knowledge}
-        self.approvals = Approvals()
+        self.approvals, self.backends = Approvals(), {}
         self.permission_file = PermissionFile(workspace, TrustStore(self.state.trusted))
         self.manager = CheckpointManager(self.state.checkpoints)
         self.steered: list[str] = []
+
+    @property
+    def last_result(self) -> TurnResult | None:
+        return None if self.last is None else self.last.result
 
     def set_mode(self, mode: Mode) -> None:
         self.mode = mode

@@ -207,3 +207,67 @@ def test_a_chat_answers_from_a_recording_and_says_so(real, project, scripted, tm
     assert r.server.requests == []
     r.line("/quit")
     assert r.end() == 0
+
+
+def test_the_evidence_of_the_last_turn_is_shown_after_a_resume_and_in_a_fork(real, project, scripted):
+    server = scripted.ModelServer([scripted.calls(FIX), scripted.calls(CHECK), scripted.text("f() returns 2.")])
+    r = real(None, "--auto", server=server)
+    r.line("/verdict")
+    r.wait("no turn has ended in this session yet")
+    r.line("Fix f() in app.py and run the tests.")
+    r.wait(r"\bVERIFIED", 40)
+    r.settle(0.5)
+    r.line("/quit")
+    assert r.end() == 0
+    shown = (
+        r"(?s)VERIFIED · turn 1 · final epoch 1.*modified +app\.py.*passed +epoch 1 +python3 -m unittest -q.*record:"
+    )
+    again = real(None, "--auto", "-c", server=server)
+    again.mark()
+    again.line("/verdict")
+    again.wait(shown)
+    again.line("/status")
+    again.wait(r"last turn +turn 1, VERIFIED")
+    again.line("/fork")
+    again.settle(0.5)
+    again.mark()
+    again.line("/verdict")
+    again.wait(shown)
+    again.line("/clear")
+    again.wait("is stored: /resume")
+    again.mark()
+    again.line("/verdict")
+    again.wait("no turn has ended in this session yet")
+
+
+def test_going_on_with_a_session_that_cannot_be_read_says_so_and_names_the_one_before(real, scripted, state):
+    for answer in ("one", "two"):
+        r = real([scripted.text(answer)], "--safe")
+        r.line("What does app.py do?")
+        r.wait(rf"\b{answer}\b")
+        r.settle(0.5)
+        r.line("/quit")
+        assert r.end() == 0
+    older, newer = sorted(state.glob("audit/sessions/*/session.json"))
+    newer.write_text("{torn")
+    refused = real([], "--safe", "-c")  # its sentence names the session too
+    assert refused.end() == 2
+    said = " ".join(refused.plain().split())
+    assert f"the snapshot of session {newer.parent.name} is damaged" in said
+    assert f"spear-chat --resume {older.parent.name}" in said
+    again = real([scripted.text("three")], "--safe", "--resume", older.parent.name)
+    again.wait(r"\bone\b")
+
+
+def test_the_model_command_lists_the_backends_and_a_request_too_long_names_the_ways_out(real, scripted):
+    config = (
+        "[backends.far]\nurl = 'http://127.0.0.1:9/v1'\nmodel = 'big'\n[backends.file]\ngguf = '/models/small.gguf'\n"
+    )
+    too_long = {"error": {"message": "This model's maximum context length is 4096 tokens", "code": 400}}
+    r = real([scripted.status(400, body=too_long)], "--safe", config=config)
+    r.line("/model")
+    r.wait(r"(?s)scripted at http.*one of\s+far +big at http://127\.0\.0\.1:9/v1\s+file +small\.gguf, served here")
+    r.line("What does app.py do?")
+    shown = r.wait(r"set --ctx to the window")
+    assert "/clear" in " ".join(r.settle().split())
+    assert "maximum context length" in shown
