@@ -38,7 +38,7 @@ from spear.evidence.runners.output import (
     together,
 )
 from spear.evidence.runners.summary import Summary
-from spear.evidence.setting import Setting, doubt
+from spear.evidence.setting import Setting, doubt, other_root
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
@@ -126,7 +126,15 @@ def assess_command(
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         result = _result(candidate, judged, order, after, numbers)
-        results.append(result.model_copy(update={"own": own_files(candidate, facts), "planted": planted}))
+        results.append(
+            result.model_copy(
+                update={
+                    "own": own_files(candidate, facts),
+                    "planted": planted,
+                    "root": other_root(script, candidate, facts, setting),
+                }
+            )
+        )
     return CheckRecord.of(results)
 
 

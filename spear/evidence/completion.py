@@ -9,7 +9,7 @@ from typing import assert_never
 from spear.events.names import Verdict
 from spear.events.turn import CheckReport
 from spear.evidence.claims import Claim, ClaimKind, read_claims
-from spear.evidence.coverage import Material, covers, material
+from spear.evidence.coverage import Material, covers, material, root_of
 from spear.evidence.kinds import PROVING, SUBSTANTIAL, WHY, CheckCode, CheckKind, CheckStatus, Scope
 from spear.evidence.reasons import Reason, ReasonCode, reason
 from spear.evidence.records import CheckResult
@@ -137,7 +137,7 @@ def _is_source_that_was_there(path: str, evidence: TurnEvidence) -> bool:
 def _answers(later: SeenCheck, failed: SeenCheck) -> bool:
     """Whether a pass answers a failure: the same check, run later on the same state, over at least as much."""
     new, old = later.result, failed.result
-    if later.place <= failed.place or new.tool != old.tool or new.cwd != old.cwd:
+    if later.place <= failed.place or new.tool != old.tool or (new.cwd, new.root) != (old.cwd, old.root):
         return False
     if not set(old.kinds) <= set(new.kinds):
         return False
@@ -313,7 +313,9 @@ def _nothing_shown(
 ) -> Iterator[Reason]:
     """Nothing passed that could show anything; or, where nothing is claimed, no build, test or run did."""
     wanted = PROVING if has_claims else SUBSTANTIAL
-    if any(wanted & set(seen.result.kinds) for seen in final.passing):
+    shown = {seen.result.root for seen in final.passing if wanted & set(seen.result.kinds)}
+    files = tuple(path for path in files if root_of(path) not in shown)
+    if not files:
         return
     earlier = [
         seen.result

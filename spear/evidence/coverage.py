@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -49,13 +50,25 @@ def _material_of(path: str) -> Material:
     return Material.DATA if name.suffix in _DATA_SUFFIXES else Material.SOURCE
 
 
+_OTHER_ROOT = re.compile(r"(/workspaces/[^/]+)/")
+
+
+def root_of(path: str) -> str:
+    """The shown name of the other root a changed file lies in, "" for the primary one."""
+    found = _OTHER_ROOT.match(path)
+    return found[1] if found else ""
+
+
 def covers(check: CheckResult, changed: Sequence[str]) -> bool:
-    """Whether the check can speak of these changed files at all.
+    """Whether the check can speak of these changed files at all, or of those of them that lie in its root.
 
     Documentation is read by a documentation build, or by a check that names the file; data by anything that builds,
     tests or runs the project, or by a check that names it; source by every check but an INSPECT.
     """
     if not set(check.kinds) - {CheckKind.INSPECT, CheckKind.CLEAN}:
+        return False
+    changed = [path for path in changed if root_of(path) == check.root]
+    if not changed:
         return False
     named = any(path in changed or any(_beneath(file, path) for file in changed) for path in check.paths)
     match material(changed):

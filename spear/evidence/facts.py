@@ -140,9 +140,11 @@ class ProjectFacts:
     `declared` maps a command as the project declares it to its kinds; `makefiles` and `scripts` (package.json) are
     keyed by directory; `exists` and `is_executable` answer for files of the tree as it is after the command; `root`
     is the workspace's host path, so that absolute words can be placed; `aliases` are other names commands know it by.
+    `other_roots` are the absolute paths of the session's other roots, each with the name its files are shown under.
     `usual_path` are the entries of the operator's own PATH; `made_here` tells what this turn created; `at_home` whether
     a path exists beneath the home directory commands have; `builds_here` whether an absolute directory outside is a
-    build directory set up from the workspace. `is_built` tells what a build makes, `read` the text of a small file by
+    build directory set up from the workspace. `leads_out` says whether a path leaves the workspace through
+    a symbolic link; `is_built` tells what a build makes, `read` the text of a small file by
     its absolute path. `only_new_tests` are the tests with these suffixes where this turn wrote all there are, else
     none; `shown_before` is what the project's own checks could show before this turn.
     """
@@ -154,14 +156,23 @@ class ProjectFacts:
     is_executable: Callable[[str], bool] = _no_file
     root: str = ""
     aliases: tuple[str, ...] = ()
+    other_roots: Mapping[str, str] = field(default_factory=dict)
     usual_path: frozenset[str] = frozenset()
     made_here: Callable[[str], bool] = _no_file
     at_home: Callable[[str], bool] = _no_file
     builds_here: Callable[[str], bool] = _no_file
+    leads_out: Callable[[str], bool] = _no_file
     is_built: Callable[[str], bool] = _no_file
     read: Callable[[str], str | None] = lambda _path: None
     only_new_tests: Callable[[frozenset[str]], tuple[str, ...]] = lambda _suffixes: ()
     shown_before: Callable[[], frozenset[CheckKind]] = frozenset
+
+    def other_root(self, directory: str) -> str | None:
+        """The shown name of the other root an absolute directory lies in: `/workspaces/lib`."""
+        found = (
+            shown for path, shown in self.other_roots.items() if directory == path or directory.startswith(f"{path}/")
+        )
+        return next(found, None)
 
     def place(self, word: str, cwd: str | None) -> str | None:
         """The workspace-relative path a word names from a directory, None when it lies outside or is not known."""

@@ -29,13 +29,14 @@ _REPORT = re.compile(
 )
 
 
-def is_product(path: str, *, executable: bool = False, existed: bool = True) -> bool:
-    """Whether an undelivered file can be what a check runs or loads: as a program, by its name, by its place. A report
-    that is new there is none: no build has put it there yet, and none will take it for its own."""
+def is_product(path: str, *, executable: bool = False, existed: bool = True, tools_own: bool = False) -> bool:
+    """Whether an undelivered file can be what a check runs or loads: as a program, by its name, by its place, which
+    may be known to be a tool's own. A report that is new there is none: no build has put it there yet, and none will
+    take it for its own."""
     parts = PurePosixPath(path.lower()).parts
     if executable or any(part in _TOOLS or _PROGRAM.fullmatch(part) for part in parts):
         return True
-    return any(part in _PLACES for part in parts) and (existed or not _REPORT.fullmatch(parts[-1]))
+    return (tools_own or any(part in _PLACES for part in parts)) and (existed or not _REPORT.fullmatch(parts[-1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class CheckResult(_Value):
     `order` is its place among the checks of the command; `paths` are the arguments that name files; `numbers` are the
     counts of tests seen in its output. `epoch` and `fingerprint` name the state it ran on. `own` are the files that
     decide what it runs where this turn wrote all of them and the project has checks; `planted` the products it may have
-    run that no build made.
+    run that no build made. `root` is the shown name of the other root it worked in, "" the primary one.
     """
 
     command: str
@@ -90,6 +90,7 @@ class CheckResult(_Value):
     cwd: str = ""
     exit_code: int | None = None
     summary: SummaryRecord | None = None
+    root: str = ""
     own: tuple[str, ...] = ()
     planted: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()

@@ -14,14 +14,24 @@ from itertools import pairwise
 
 from spear.evidence.checks.candidates import CheckCandidate
 from spear.evidence.checks.programs import SHELLS
-from spear.evidence.facts import ProjectFacts
-from spear.evidence.idle import made_idle
+from spear.evidence.diverting import (
+    is_set_at_home,
+    is_told_otherwise,
+    made_idle,
+    replaces_code,
+    shadows_runner,
+    stands_for_a_command,
+)
+from spear.evidence.facts import Makefile, ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind
 from spear.evidence.names import names
 from spear.evidence.tree import Enclosing, Leaf, leaves
 from spear.shell.syntax import Compound, CompoundKind, Script, Simple
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev", "/proc", "/run", "/home/sandbox")  # noqa: S108 - as commands see them
+HOME = "/home/sandbox"
+"""The home directory of commands, as they see it."""
+
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/home/sandbox)(?:/|$)")
 _TOOL_DIRECTORIES = names("node_modules vendor .venv venv env .tox .nox .direnv")
 _EXPORTING = names("export declare typeset readonly local")
@@ -43,9 +53,12 @@ def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, settin
     around = list(leaves(script))
     if _is_elsewhere(candidate, facts, setting, around) or _reads_elsewhere(candidate, facts):
         return CheckCode.ELSEWHERE
+    if any(facts.leads_out(path) for path in _places(candidate)):
+        return CheckCode.ELSEWHERE
     tool = candidate.simple.name or ""
     stands_in = (
-        any(_renames(leaf.simple, tool, facts, setting) for leaf in around)
+        _is_given_another(candidate, facts, setting, around)
+        or any(_renames(leaf.simple, tool, facts, setting) for leaf in around)
         or any(_answers_for_all(node) for node in script.statements)
         or any(
             _diverts(name, value, tool, facts, setting, around)
@@ -60,11 +73,26 @@ def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, settin
 
 def _is_elsewhere(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
     where = _directory(candidate, facts, setting, around)
-    if where is None or facts.place(where, "") is not None or not facts.root:
+    if where is None or facts.place(where, "") is not None or facts.other_root(where) is not None or not facts.root:
         return False
     if candidate.finding.paths or candidate.simple.name in ("cmake", "ctest", "meson"):
         return False
     return not (facts.builds_here(where) or any(_configures(leaf.simple, where, facts, setting) for leaf in around))
+
+
+def other_root(script: Script, candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> str:
+    """The shown name of the other root a check works in, "" for the primary one."""
+    if not facts.other_roots:
+        return ""
+    where = _directory(candidate, facts, setting, list(leaves(script)))
+    return (facts.other_root(where) if where is not None else None) or ""
+
+
+def _places(candidate: CheckCandidate) -> set[str]:
+    """The places of the workspace a check works in and is decided by."""
+    finding = candidate.finding
+    found = {finding.cwd or "", candidate.simple.cwd or "", *finding.paths, *finding.decided_by}
+    return {path for path in found if path and not path.startswith("/")}
 
 
 def _directory(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> str | None:
@@ -107,6 +135,8 @@ def _reads_elsewhere(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
         name, _, value = (word.value or "").partition("=")
         given = value if name in _FILES else (word.value or "")
         named = name in _FILES or previous in _FILES or not previous.startswith("-")
+        if previous in _FILES and (word.value is None or given == "-"):
+            return True  # what it reads, nobody can
         if named and not given.startswith("-") and is_scratch(given, facts):
             return True
         previous = word.value or ""
@@ -210,6 +240,47 @@ def _answers_for_all(node: object) -> bool:
     return isinstance(node, Compound) and node.kind is CompoundKind.FUNCTION and node.name == "command_not_found_handle"
 
 
+# --- by its own words -----------------------------------------------------------------------------------------------
+
+
+def _is_given_another(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
+    """Whether its own words, a variable its makefile runs, a module or a setting give the tool another program."""
+    tool, cwd = candidate.finding.tool, candidate.finding.cwd
+    words = [word.value for word in candidate.simple.argv[1:]]
+
+    def strange(path: str) -> bool:
+        return is_scratch(path, facts) or facts.made_here(facts.place(path, cwd) or "")
+
+    said = list(_variables(candidate, around, setting))
+    entries = [entry for name, value in said if name == "PYTHONPATH" for entry in value.split(":")]
+    said_to = {tool, candidate.simple.name or ""}
+    if any(is_told_otherwise(name, words, strange) for name in said_to) or shadows_runner(tool, cwd, facts, entries):
+        return True
+    if is_set_at_home(tool, facts, HOME) or _without_assertions(candidate, words):
+        return True
+    if any(name == "PYTEST_ADDOPTS" and is_told_otherwise("pytest", value.split(), strange) for name, value in said):
+        return True
+    if tool != "make":
+        return False
+    makefile = facts.makefiles.get(cwd, Makefile()) if cwd is not None else Makefile()
+    given = [
+        (name, value)
+        for word in words
+        if word and (name := word.partition("=")[0]) and (value := word.partition("=")[2])
+    ]
+    return any(
+        stands_for_a_command(makefile, name, value, strange) or replaces_code(name, value) or name == ".SHELLFLAGS"
+        for name, value in (*said, *given)
+    )
+
+
+def _without_assertions(candidate: CheckCandidate, words: list[str | None]) -> bool:
+    """`python -O` runs tests whose assertions are left out."""
+    is_python = (candidate.simple.name or "").startswith(("python", "pypy"))
+    first = next((index for index, word in enumerate(words) if word is None or not word.startswith("-")), len(words))
+    return is_python and any(word is not None and re.fullmatch(r"-O+", word) for word in words[:first])
+
+
 # --- with which variables ---------------------------------------------------------------------------------------------
 
 
@@ -231,7 +302,7 @@ _CODE_PATHS = names(
 )
 _LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
 _ALWAYS = re.compile(
-    r"LD_PRELOAD|LD_AUDIT|BASH_ENV|BASH_FUNC_.*|PYTEST_PLUGINS|PERL5OPT|RUBYOPT|MAKEFILES|CARGO_TARGET_\w+_RUNNER|npm_config_(?:script_shell|ignore_scripts|dry_run)",
+    r"LD_PRELOAD|LD_AUDIT|BASH_ENV|BASH_FUNC_.*|PYTEST_PLUGINS|PYTHONOPTIMIZE|TOX_OVERRIDE|PERL5OPT|RUBYOPT|MAKEFILES|CARGO_TARGET_\w+_RUNNER|npm_config_(?:script_shell|ignore_scripts|dry_run)",
     re.IGNORECASE,
 )
 
@@ -250,7 +321,7 @@ def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Set
         return tool in ("make", "gmake") and any(
             set(flag.lstrip("-")) & set("nqti") for flag in value.split() if "=" not in flag and flag[:2] != "--"
         )
-    return made_idle(name, value) or _ALWAYS.fullmatch(name) is not None
+    return made_idle(name, value) or replaces_code(name, value) or _ALWAYS.fullmatch(name) is not None
 
 
 def _leads_away(path: str, tool: str, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:

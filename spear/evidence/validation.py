@@ -55,6 +55,15 @@ class StepResult:
     check: CheckResult | None = None
 
 
+def telling(results: Sequence[CheckResult], kind: ValidationKind) -> CheckResult | None:
+    """The check of a step's command that tells how it went: one that failed, one that ran what no build made, else the
+    last of the kind the step is of; None where it holds no check."""
+    own = [result for result in results if set(result.kinds) & KINDS_OF_VALIDATION[kind]] or list(results)
+    failed = (result for result in results if result.status is CheckStatus.FAILED)
+    doubtful = (result for result in results if result.code in _DOUBTFUL)
+    return next(failed, next(doubtful, own[-1] if own else None))
+
+
 _BUILDS_FIRST = {ValidationKind.TEST, ValidationKind.ACCEPTANCE}
 
 

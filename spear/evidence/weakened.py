@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
+from spear.evidence.diverting import settings_that_divert
 from spear.evidence.kinds import CheckKind
 from spear.evidence.replacing import defines, replaced_by
 from spear.evidence.turn import Weakening
@@ -32,7 +33,8 @@ _BUILD_NAME = re.compile(
     r"^(?:makefile|gnumakefile|conftest\.py|.*\.mk|cmakelists\.txt|meson\.build|build\.(?:sh|py|gradle|zig)|package\.json"
     r"|tox\.ini|noxfile\.py"
     r"|pytest\.ini|setup\.cfg|pyproject\.toml|justfile|rakefile|build|ci\.sh|\.gitlab-ci\.yml|jest\.config\.\w+"
-    r"|vitest\.config\.\w+)$",
+    r"|vitest\.config\.\w+|\.npmrc|\.yarnrc(?:\.yml)?|\.bazelrc|ctestcustom\.cmake|maven\.config|pom\.xml"
+    r"|build\.gradle\.kts|gradle\.properties)$",
     re.IGNORECASE,
 )
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".json", ".csv", ".snap", ".golden", ".yaml", ".yml", ".png"})
@@ -43,7 +45,7 @@ _TESTS = frozenset({CheckKind.TEST, CheckKind.RUN})
 def kinds_of_check_file(path: str) -> frozenset[CheckKind]:
     """The checks a file decides: a test's file its tests, a build script everything; empty for any other file."""
     name = PurePosixPath(path)
-    if _BUILD_NAME.match(name.name):
+    if _BUILD_NAME.match(name.name) or name.parts[-2:-1] == (".cargo",):
         return _ALL
     if name.suffix.lower() in _PROSE:
         return frozenset()
@@ -70,13 +72,14 @@ def find_weakened(
     checks: Sequence[str] = (),
     had_tests: bool = True,
     sources: Mapping[str, str] = _NO_SOURCES,
+    new: Collection[str] = (),
 ) -> tuple[Weakening, ...]:
     """What the turn did to checks' own files, by comparing their texts. `checks` names further files that a check
     runs (programs of the tree). A file moved with its text is no deletion; a test that only grew is named and no more.
 
     A new file that says which tests run is judged where `had_tests`: tests it can hide were there before the turn.
-    `sources` are the texts of the Python modules the turn changed: a conftest that puts something else in the place of
-    what one of them defines keeps the tests from it.
+    `sources` are the texts of the Python modules the turn changed, `new` those it wrote: a conftest that puts something
+    else in the place of what one of them defines keeps the tests from it, and so does a new module (a plugin, say).
     """
     appeared = {file.after for file in files if file.before is None and file.after}
     moved = {(PurePosixPath(file.path).name, file.before) for file in files if file.before and file.after is None}
@@ -86,7 +89,8 @@ def find_weakened(
         if (PurePosixPath(file.path).name, file.after) in moved:
             continue
         if had_tests and kinds == _ALL and file.before is None and file.after and _decides(file.path):
-            why = _why_replaced(file, sources) or _why_script("", _WHERE.sub("", file.after)) or _why_hooks(file.after)
+            why = _why_replaced(file, sources) or _why_script("", _WHERE.sub("", file.after))
+            why = why or _why_hooks(file.after) or _why_set(file)
             found.append(Weakening(file.path, why or "it is new, and decides what is run", why is not None, kinds))
             continue
         if not kinds or file.before is None or file.before == file.after:
@@ -96,8 +100,12 @@ def find_weakened(
                 continue
             found.append(Weakening(file.path, "it was deleted", True, kinds))
             continue
-        why = _why(file.path, file.before, file.after, kinds) or _why_replaced(file, sources)
+        why = _why(file.path, file.before, file.after, kinds) or _why_replaced(file, sources) or _why_set(file)
         found.append(Weakening(file.path, why or "its text changed", why is not None, kinds))
+    judged = {weakening.path for weakening in found}
+    for path in sorted(set(new) & sources.keys() - judged):
+        if had_tests and not is_test_file(path) and (name := _replaced_here(path, "", sources[path], sources)):
+            found.append(Weakening(path, f"it puts something else in the place of {name}", True, _TESTS))
     return tuple(found)
 
 
@@ -116,13 +124,27 @@ def _why_replaced(file: FileTexts, sources: Mapping[str, str]) -> str | None:
     """Whether a conftest replaces, for every test, what a changed module defines, and did not before."""
     if PurePosixPath(file.path).name != "conftest.py" or not file.after:
         return None
-    new = replaced_by(file.after) - replaced_by(file.before or "")
-    found = sorted(name for name in new for path, text in sources.items() if defines(path, text, name))
-    return f"it puts something else in the place of {found[0]}" if found else None
+    name = _replaced_here(file.path, file.before or "", file.after, sources)
+    return f"it puts something else in the place of {name}" if name else None
+
+
+def _replaced_here(path: str, before: str, after: str, sources: Mapping[str, str]) -> str | None:
+    """The first name of another changed module that this text replaces and did not before."""
+    names = sorted(replaced_by(after) - replaced_by(before))
+    others = [(other, text) for other, text in sources.items() if other != path]
+    return next((name for name in names if any(defines(other, text, name) for other, text in others)), None)
+
+
+def _why_set(file: FileTexts) -> str | None:
+    """Whether a tool's own settings give it another program now, or keep it from its work."""
+    if settings_that_divert(file.path, file.after or "") > settings_that_divert(file.path, file.before or ""):
+        return "it gives a tool another program to run, or nothing to do"
+    return None
 
 
 _DECIDING_NAME = re.compile(
-    r"^(?:gnumakefile|conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|jest\.config\.\w+|vitest\.config\.\w+)$",
+    r"^(?:gnumakefile|conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|jest\.config\.\w+|vitest\.config\.\w+"
+    r"|\.npmrc|\.yarnrc(?:\.yml)?|\.bazelrc|ctestcustom\.cmake|maven\.config|config\.toml)$",
     re.IGNORECASE,
 )
 _HOOKS = re.compile(

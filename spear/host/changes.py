@@ -65,9 +65,13 @@ class ChangeLog:
         primary = self._roots.primary
         files = [FileTexts(path, before, _small_text(primary / path)) for path, before in self._texts.items()]
         ran = {p for r in self._recorder.records if r.check for result in r.check.results for p in result.paths}
-        changed = (path for path, _ in self._recorder.ledger.net_changes() if files and path.endswith(".py"))
+        ledger = self._recorder.ledger
+        changed = (path for path, _ in ledger.net_changes() if path.endswith(".py"))
         sources = {path: text for path in changed if (text := _small_text(primary / path)) is not None}
-        return find_weakened(files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files), sources=sources)
+        return find_weakened(
+            files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files), sources=sources,
+            new=[path for path in sources if ledger.began_absent(path)],
+        )  # fmt: skip
 
     def _had_tests(self, files: Sequence[FileTexts]) -> bool:
         """Whether a file of a test was there before this turn; looked for only where a check's own file is new."""
@@ -99,6 +103,15 @@ class ChangeLog:
         """Whether a directory of the primary root, there or not yet, can hold delivered source."""
         self._look.awaited()
         return self._delivered.is_delivered_directory(relative)
+
+    def note_output(self, directory: str) -> None:
+        """A tool has set a directory of the primary root up for what it makes."""
+        self._look.awaited()
+        self._delivered.note_output(directory)
+
+    def is_tools_own(self, directory: str) -> bool:
+        """Whether a directory of the primary root is a build's or a tool's, and not just ignored."""
+        return self._delivered.is_tools_own(directory)
 
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""

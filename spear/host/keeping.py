@@ -24,6 +24,7 @@ from spear.host.session import HostSession
 from spear.policy.target_policy import TargetCode
 from spear.policy.write_scope import ScopeRule
 from spear.sandbox.request import RootMount, RunOutcome
+from spear.workspace.build_output import signs_directory
 from spear.workspace.changes import CLOCK_TICK_NS
 from spear.workspace.git_layout import git_part
 from spear.workspace.promotion import Dropped, DropReason, promote
@@ -118,6 +119,8 @@ class Keeper:
         entries = layer.entries
         if not entries:
             return Kept()
+        if made.sets_up and root == self._session.roots.primary:
+            self._note_set_up(upper, root, entries)
         places = {entry.path: self._location(root, entry.path) for entry in entries}
         delivered = {
             entry.path: self._log.is_delivered(places[entry.path], upper / entry.path, directory=_is_directory(entry))
@@ -151,8 +154,32 @@ class Keeper:
         return Kept(
             tuple(changes), tuple(refusals), (*notes, *_told(report.dropped)), only_locks=locks,
             dropped=bool(refusals or report.conflicts),
-            products=tuple(_products(report.applied, delivered)) if root == self._session.roots.primary else (),
+            products=tuple(self._products(report.applied, delivered)) if root == self._session.roots.primary else (),
         )  # fmt: skip
+
+    def _note_set_up(self, upper: Path, root: Path, entries: Sequence[UpperEntry]) -> None:
+        """Directories a tool has just marked as its own, where nothing of anybody else lies in the tree."""
+        for entry in entries:
+            directory, _, name = entry.path.rpartition("/")
+            if directory and entry.kind is UpperKind.CREATED and signs_directory(name, upper / entry.path):
+                place = root / directory
+                if not place.is_symlink() and not (place.is_dir() and next(place.iterdir(), None)):
+                    self._log.note_output(directory)
+
+    def _products(self, applied: Sequence[UpperEntry], delivered: Mapping[str, bool]) -> Iterator[ProductWrite]:
+        """The build products among what reached the tree; a directory that is gone takes its own with it."""
+        own: dict[str, bool] = {}
+        for entry in applied:
+            if delivered[entry.path] or git_part(entry.path) is not None or entry.kind is UpperKind.MODE:
+                continue
+            gone = entry.after.kind in (NodeKind.ABSENT, NodeKind.DIRECTORY)
+            executable = entry.after.kind is NodeKind.FILE and bool(entry.after.mode & 0o111)
+            existed = entry.before.kind is not NodeKind.ABSENT
+            directory = entry.path.rpartition("/")[0]
+            if directory not in own:
+                own[directory] = self._log.is_tools_own(directory)
+            if gone or is_product(entry.path, executable=executable, existed=existed, tools_own=own[directory]):
+                yield ProductWrite(entry.path, None if gone else _digest(entry.after) or "")
 
     def _judge(self, entry: UpperEntry, place: Location, delivered: bool, made: Making, tool: str) -> Refusal | None:
         """Build outputs may always be written; a build may write generated files; git writes its own files."""
@@ -199,18 +226,6 @@ def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:
         before_mode=entry.before.mode if moved else None,
         after_mode=entry.after.mode if moved else None,
     )
-
-
-def _products(applied: Sequence[UpperEntry], delivered: Mapping[str, bool]) -> Iterator[ProductWrite]:
-    """The build products among what reached the tree; a directory that is gone takes its own with it."""
-    for entry in applied:
-        if delivered[entry.path] or git_part(entry.path) is not None or entry.kind is UpperKind.MODE:
-            continue
-        gone = entry.after.kind in (NodeKind.ABSENT, NodeKind.DIRECTORY)
-        executable = entry.after.kind is NodeKind.FILE and bool(entry.after.mode & 0o111)
-        existed = entry.before.kind is not NodeKind.ABSENT
-        if gone or is_product(entry.path, executable=executable, existed=existed):
-            yield ProductWrite(entry.path, None if gone else _digest(entry.after) or "")
 
 
 def _digest(state: PathState) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spear.evidence.checks.candidates import CheckCandidate
+from spear.evidence.checks.python import is_interpreter
 from spear.evidence.kinds import CheckKind
 from spear.policy.belonging import lock_tools
 
@@ -23,6 +24,14 @@ _GENERATORS = frozenset(
 )  # fmt: skip
 
 
+_SETTING_UP = frozenset(
+    {
+        "cmake", "ccmake", "meson", "make", "uv", "virtualenv", "poetry", "pdm", "pipenv", "hatch", "tox", "nox",
+        "conda", "micromamba", "cargo", "gn", "configure",
+    }
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Making:
     """`regenerates`: the command builds, tests, cleans or runs a generator, and so may write generated files.
@@ -31,6 +40,11 @@ class Making:
     regenerates: bool = False
     keeps_locks: bool = False
     programs: frozenset[str] = frozenset()
+
+    @property
+    def sets_up(self) -> bool:
+        """Whether it names a tool that sets a directory of its own up."""
+        return not self.programs.isdisjoint(_SETTING_UP) or any(is_interpreter(name) for name in self.programs)
 
     def keeps(self, path: str) -> bool:
         """Whether a file is the lock file of a tool this command runs."""

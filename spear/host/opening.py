@@ -15,6 +15,7 @@ from spear.host.files import Files
 from spear.host.host_commands import Handler, HostCommands
 from spear.host.keeping import Keeper
 from spear.host.paths import PathGate, TurnRules
+from spear.host.planted import PlantedMemory
 from spear.host.project_facts import facts_of
 from spear.host.recorder import Recorder
 from spear.host.scope import write_scope
@@ -27,6 +28,7 @@ from spear.host.validation import ProjectValidation, declared_checks, declared_c
 from spear.host.web import WebAccess, WebTools
 from spear.policy.refusal_breaker import RefusalBreaker
 from spear.policy.write_scope import WriteScope
+from spear.state.planted import PlantedProducts
 from spear.web.tools import COMMAND as WEB_COMMAND
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.delivered import DeliveredSource
@@ -76,7 +78,8 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         named=frozenset(asked.targets),
     )
     gate = PathGate(session.roots, rules, session.state.root)
-    recorder = Recorder(asked.turn, session.next_seq, session.evidence.append, session.planted)
+    recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
+    planted = PlantedMemory(PlantedProducts(session.state.planted(primary)), primary, recorder)
     delivered = DeliveredSource(primary)
     checkpoints = TurnCheckpoints(
         session.roots, session.checkpoints, lambda: CheckpointManager(session.state.checkpoints), session.identity,
@@ -96,7 +99,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     commands = HostCommands(handlers)
 
     def facts() -> ProjectFacts:
-        return facts_of(primary, declared, session.runner.on_host, log)
+        return facts_of(primary, declared, session.runner.on_host, log, session.roots.others)
 
     def terminal_under(rules: TurnRules, gate: PathGate, shell: ShellState) -> Terminal:
         return Terminal(
@@ -118,7 +121,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         log.watch()
     return SpearHost(
         session, asked.turn, rules, gate, files, terminal, web, validation, log, recorder,
-        RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.steered, parts.emit,
+        planted, RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.steered, parts.emit,
     )  # fmt: skip
 
 

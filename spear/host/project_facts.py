@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from spear.evidence.completion import KINDS_OF_VALIDATION
@@ -107,10 +108,12 @@ def facts_of(
     declared: Mapping[str, frozenset[CheckKind]],
     on_host: Callable[[Path], Path],
     turn: TurnFacts,
+    others: Mapping[str, Path] = MappingProxyType({}),
 ) -> ProjectFacts:
     """The facts of a tree as it is now. Files are read when a command makes them matter, and not before.
 
-    `on_host` says where a path that commands see lies; `turn` what this turn has made.
+    `on_host` says where a path that commands see lies; `turn` what this turn has made;
+    `others` are the session's other roots by name.
     """
     return ProjectFacts(
         declared=declared,
@@ -120,15 +123,29 @@ def facts_of(
         is_executable=lambda relative: os.access(root / relative, os.X_OK),
         root=str(root),
         aliases=(FIRST_ROOT,),
+        other_roots={
+            place: f"/workspaces/{name}"
+            for name, path in others.items()
+            for place in (str(path), f"/workspaces/{name}")
+        },
         usual_path=frozenset(host_path().split(os.pathsep)),
         made_here=turn.made_here,
         at_home=lambda relative: os.path.lexists(on_host(Path(HOME)) / relative),
         builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root),
+        leads_out=lambda relative: _leads_out(root, relative),
         is_built=turn.is_built,
-        read=lambda path: read_text(on_host(Path(path))),
+        read=lambda path: read_text(Path(path) if Path(path).is_relative_to(root) else on_host(Path(path))),
         only_new_tests=turn.only_new_tests,
         shown_before=lambda: shown_before(root, declared, turn.made_here),
     )
+
+
+def _leads_out(root: Path, relative: str) -> bool:
+    """Whether a path lies outside the root once its links are followed."""
+    try:
+        return not (root / relative).resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):
+        return False
 
 
 def shown_before(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from spear.agent.host import Refusal, ToolRequest, ToolResult
 from spear.evidence.epochs import EpochLedger
-from spear.evidence.products import Products, ProductWrite, is_product
+from spear.evidence.products import NO_PRODUCTS, ProductWrite, is_product
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 
 _READING = frozenset({"read_file", "search_files", "search_internet"})
@@ -41,13 +41,7 @@ class Draft:
 class Recorder:
     """The records of one turn, in the order in which calls ended. Thread-safe for parallel reads."""
 
-    def __init__(
-        self,
-        turn: int,
-        first_seq: int,
-        write: Callable[[Mapping[str, Any]], None],
-        planted: tuple[tuple[str, str | None], ...] = (),
-    ) -> None:
+    def __init__(self, turn: int, first_seq: int, write: Callable[[Mapping[str, Any]], None]) -> None:
         self._turn = turn
         self._seq = first_seq
         self._write = write
@@ -55,7 +49,7 @@ class Recorder:
         self._drafts: dict[str, Draft] = {}
         self._refused: dict[str, tuple[Refusal, ...]] = {}
         self.ledger = EpochLedger()
-        self.products = Products(planted)
+        self.products = NO_PRODUCTS
         self.records: list[EvidenceRecord] = []
 
     def open(self, request: ToolRequest) -> Draft:

@@ -51,8 +51,7 @@ class HostOptions:
 @dataclass(slots=True)
 class HostSession:
     """Everything a turn's host works with. `scratch` is private, on the state directory's file system. `mode` is the
-    present one: the operator may change it at any time, from another thread. `planted` are the build products that no
-    build has made, in the turns so far, with their content."""
+    present one: the operator may change it at any time, from another thread."""
 
     identity: str
     roots: Roots
@@ -71,21 +70,16 @@ class HostSession:
     mode: Mode = Mode.SAFE
     project: Project | None = None
     next_seq: int = 1
-    planted: tuple[tuple[str, str | None], ...] = ()
 
     def remembered(self) -> dict[str, Any]:
         """What a resumed session starts from besides the shell, as JSON values: for `recall`."""
-        return {"next_seq": self.next_seq, "planted": dict(self.planted)}
+        return {"next_seq": self.next_seq}
 
     def recall(self, extra: Mapping[str, Any]) -> None:
         """Take over what `remembered` gave; what is not there, or not of its shape, is left as it is."""
-        seq, planted = extra.get("next_seq"), extra.get("planted")
+        seq = extra.get("next_seq")
         if isinstance(seq, int) and seq > self.next_seq:
             self.next_seq = seq
-        if isinstance(planted, dict):
-            self.planted = tuple(
-                sorted((str(path), None if sha is None else str(sha)) for path, sha in planted.items())
-            )
 
     def close(self) -> None:
         """End what lasts for the session: processes, private directories, descriptors."""

@@ -26,6 +26,7 @@ from spear.evidence.turn import ValidationOutcome, Weakening
 from spear.host.changes import ChangeLog
 from spear.host.files import Files
 from spear.host.paths import PathGate, TurnRules
+from spear.host.planted import PlantedMemory
 from spear.host.recorder import Recorder
 from spear.host.session import HostSession
 from spear.host.terminal import Terminal
@@ -56,6 +57,7 @@ class SpearHost:
         validation: ProjectValidation,
         log: ChangeLog,
         recorder: Recorder,
+        planted: PlantedMemory,
         breaker: RefusalBreaker,
         touch: Touch,
         steered: Callable[[], str],
@@ -71,6 +73,7 @@ class SpearHost:
         self._validation = validation
         self._log = log
         self._recorder = recorder
+        self._planted = planted
         self._breaker = breaker
         self._touch = touch
         self._steered = steered
@@ -144,6 +147,7 @@ class SpearHost:
         """The project's own validation on the present state."""
         self._renew()
         self._log.settle("before validation")
+        self._planted.look()
         return self._validation.run(policy)
 
     def validation_outputs(self) -> Mapping[str, str]:
@@ -203,7 +207,7 @@ class SpearHost:
         self._log.close()
         self._terminal.close()
         self._session.next_seq = self._recorder.next_seq
-        self._session.planted = self._recorder.products.planted
+        self._planted.keep()
         self._session.evidence.flush()
 
     # --- details ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.kinds import CheckKind
 from spear.evidence.turn import VALIDATION_TOOL, ValidationKind, ValidationOutcome
-from spear.evidence.validation import StepResult, ValidationMode, ValidationStep, classify, plan_validation
+from spear.evidence.validation import StepResult, ValidationMode, ValidationStep, classify, plan_validation, telling
 from spear.host.project_facts import project_files
 from spear.host.recorder import Recorder
 from spear.host.terminal import Terminal
@@ -110,7 +110,7 @@ class ProjectValidation:
         else:
             record = self._recorder.close(request, ToolResult(done.output, _ended(done), changed=bool(done.changes)))
             results = record.check.results if record.check else ()
-            check = next((result for result in results if result.planted), next(iter(results), None))
+            check = telling(results, step.kind)
             found = StepResult(
                 done.exit_code, done.output, done.timed_out, done.cancelled or done.signal is not None, check=check
             )

@@ -5,6 +5,8 @@ This module names paths and makes directories; what the files hold belongs to th
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,6 +132,10 @@ class StateDirectory:
     def snapshot(self, session: str) -> Path:
         """The resumable snapshot of one session."""
         return self.session(session) / "session.json"
+
+    def planted(self, workspace: Path) -> Path:
+        """The build products of a workspace that no build made."""
+        return self.root / "planted" / f"{hashlib.sha256(os.fsencode(workspace)).hexdigest()[:32]}.json"
 
     def index(self, collection: str) -> Path:
         """The retrieval index of one collection."""

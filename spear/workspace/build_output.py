@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 CACHE_DIRECTORIES = frozenset(
@@ -39,6 +40,12 @@ _BESIDE = {
 }  # fmt: skip
 
 _INSIDE = ("CMakeCache.txt", "pyvenv.cfg", ".ninja_log", "meson-info", "CACHEDIR.TAG")
+_SIGNED: Mapping[str, bytes] = {
+    "CMakeCache.txt": b"CMAKE_HOME_DIRECTORY:INTERNAL=",
+    "pyvenv.cfg": b"home = ",
+    "CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55",
+    "build.ninja": b"ninja_required_version",
+}
 _NAMED_DIRECTORY = re.compile(r"cmake-build-.+|.+\.egg-info|.+\.dSYM|bazel-.+|.+\.xcuserdatad")
 _NAMED_FILE = re.compile(
     r".+\.(o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|elf|pyc|pyo|class|gcda|gcno|gcov|profraw|profdata|rlib|rmeta|beam|"
@@ -66,6 +73,18 @@ def is_output_directory(root: Path, relative: str) -> bool:
 def bears_output_mark(root: Path, relative: str) -> bool:
     """Whether a build or tool has left its mark in this directory (a CMake cache, a virtual environment…)."""
     return any((root / relative / inside).exists() for inside in _INSIDE)
+
+
+def signs_directory(name: str, at: Path) -> bool:
+    """Whether a file of this name and content is the mark a tool leaves in a directory it makes its things in."""
+    mark = _SIGNED.get(name)
+    if mark is None:
+        return False
+    try:
+        with at.open("rb") as stream:
+            return mark in stream.read(1 << 20)
+    except OSError:
+        return False
 
 
 def is_output_file(root: Path, relative: str, at: Path) -> bool:

@@ -29,6 +29,7 @@ class DeliveredSource:
         self._global: tuple[GitIgnoreSpec, ...] | None = None
         self._tracked: frozenset[str] | None = None
         self._tracked_directories: frozenset[str] = frozenset()
+        self._set_up: set[str] = set()
         self._kept: dict[str, frozenset[str]] = {}
         self._sealed = False
 
@@ -64,6 +65,25 @@ class DeliveredSource:
         if git_part(relative) is not None:
             return False
         return self._directory(relative) or relative in self._tracked_parents()
+
+    def note_output(self, relative: str) -> None:
+        """A tool has set this directory up for what it makes: from now on it is no source. Tracked files stay so."""
+        if relative and relative not in self._tracked_parents():
+            below = relative + "/"
+            self._directories = {path: d for path, d in self._directories.items() if not path.startswith(below)}
+            self._directories[relative] = False
+            self._set_up.add(relative)
+
+    def is_tools_own(self, relative: str) -> bool:
+        """Whether a directory is where builds and tools put what they make, and not just ignored."""
+        while relative:
+            above, _, name = relative.rpartition("/")
+            if relative in self._set_up or name in CACHE_DIRECTORIES or is_output_directory(self._root, relative):
+                return True
+            if relative not in self._tracked_parents() and bears_output_mark(self._root, relative):
+                return True
+            relative = above
+        return False
 
     def prunes(self, relative: str) -> bool:
         """Whether nothing in this directory is delivered, so that a walk need not enter it."""

@@ -67,3 +67,26 @@ def test_a_deciding_file_that_only_moved_is_nobodys_weakening():
     hooks = "def pytest_collection_modifyitems(config, items):\n    items.sort()\n"
     moved = [FileTexts("conftest.py", hooks, None), FileTexts("tests/conftest.py", None, hooks)]
     assert find_weakened(moved) == ()
+
+
+def test_a_new_module_that_replaces_what_another_defines_is_named():
+    sources = {"calc.py": CALC, "plugin.py": REPLACES[0], "test_calc.py": REPLACES[0]}
+    (found,) = find_weakened([], sources=sources, new=["plugin.py", "test_calc.py"])
+    assert (found.path, found.certain) == ("plugin.py", True)
+    assert find_weakened([], sources=sources) == ()
+
+
+SETTINGS = [
+    (".npmrc", "registry=x\n", "script-shell=/bin/true\n"),
+    (".cargo/config.toml", "[build]\n", "[target.x]\nrunner = 'true'\n"),
+    (".bazelrc", "build --x\n", "test --run_under=true\n"),
+    ("pom.xml", "<project/>", "<skipTests>true</skipTests>"),
+]
+
+
+@pytest.mark.parametrize(("path", "ordinary", "diverting"), SETTINGS)
+def test_a_tools_settings_that_give_it_another_program_are_a_check_changed_to_pass(path, ordinary, diverting):
+    (found,) = find_weakened([FileTexts(path, ordinary, ordinary + diverting)])
+    assert found.certain, found
+    grown = find_weakened([FileTexts(path, diverting, diverting + ordinary)])
+    assert not any(weakening.certain for weakening in grown)

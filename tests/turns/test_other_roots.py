@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.turns.conftest import PROGRAM, sh
+from tests.turns.conftest import FIX, PROGRAM, sh
 
 
 @pytest.fixture
@@ -44,3 +44,49 @@ def test_single_root_leaves_other_trees_out(two):
         flags=("--single-root",),
     )  # fmt: skip
     assert "refused" in turn.results()[0] and (lib / "a.txt").read_text(encoding="utf-8") == "one\n"
+
+
+OFF = ("--validation", "off")
+ASK = "Rework these trees thoroughly."
+RIGHT = ("patch", {"path": "/workspaces/lib/lib.c", "old_string": "return 1", "new_string": "return 2"})
+WRONG = ("patch", {"path": "/workspaces/lib/lib.c", "old_string": "return 1", "new_string": "return 3"})
+
+
+@pytest.fixture
+def checked(counter, tmp_path):
+    """The counter, and a registered tree with a test of its own."""
+    lib = tmp_path / "lib"
+    lib.mkdir()
+    (lib / "lib.c").write_text("int lib(void) { return 1; }\n", encoding="utf-8")
+    (lib / "Makefile").write_text("test:\n\tgrep -q 'return 2' lib.c\n", encoding="utf-8")
+    registry = counter.home / ".config/spear/projects.json"
+    registry.parent.mkdir(parents=True)
+    registry.write_text(json.dumps({"lib": {"path": str(lib)}}), encoding="utf-8")
+    return counter
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cd /workspaces/lib && make test", "make -C /workspaces/lib test", ("make test", "/workspaces/lib")],
+)
+def test_a_check_in_another_root_speaks_of_what_changed_there(checked, command):
+    where = {"workdir": command[1]} if isinstance(command, tuple) else {}
+    run = sh(command[0] if isinstance(command, tuple) else command, **where)
+    assert checked.turn(ASK, RIGHT, run, "The tests pass.", flags=OFF).verdict == "VERIFIED"
+    back = ("patch", {"path": "/workspaces/lib/lib.c", "old_string": "return 2", "new_string": "return 3"})
+    turn = checked.turn(ASK, back, run, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED" and "check_failed" in turn.codes
+
+
+def test_each_root_that_changed_needs_a_check_of_its_own(checked):
+    turn = checked.turn(ASK, WRONG, sh("make all"), "Done.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert any("/workspaces/lib/lib.c" in reason["text"] for reason in turn.result["reasons"])
+    back = ("patch", {"path": "/workspaces/lib/lib.c", "old_string": "return 3", "new_string": "return 2"})
+    turn = checked.turn(ASK, back, FIX, sh("make -C /workspaces/lib test"), "Done.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert any("src/counter.c" in reason["text"] for reason in turn.result["reasons"])
+    more = ("patch", {"path": "src/counter.c", "old_string": "value + 1", "new_string": "1 + value"})
+    again = ("patch", {"path": "/workspaces/lib/lib.c", "old_string": "(void)", "new_string": "( void )"})
+    both = sh("make test && make -C /workspaces/lib test")
+    assert checked.turn(ASK, more, again, both, "The tests pass.", flags=OFF).verdict == "VERIFIED"

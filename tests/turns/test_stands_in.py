@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
+from tests.scripted_model import text
 from tests.turns.conftest import FIX, WRONG, Tree, sh
 
 ASK = "Rework the counter in this tree thoroughly."
@@ -94,10 +96,31 @@ def test_source_that_is_given_an_old_time_is_built_anew(counter: Tree):
     assert [check["status"] for check in turn.result["checks"]] == ["failed"]
 
 
-def test_a_planted_product_is_remembered_in_the_next_turn_of_the_session(counter: Tree):
+@pytest.mark.parametrize("flags", [(*OFF, "--continue"), OFF], ids=["resumed", "another session"])
+def test_a_planted_product_is_remembered_until_a_build_makes_it(counter: Tree, flags):
     counter.turn(ASK, sh(PLANT), "Nothing yet.", flags=OFF)
-    turn = counter.turn(ASK, WRONG, sh("make test"), "The tests pass.", flags=(*OFF, "--continue"))
+    turn = counter.turn(ASK, WRONG, sh("make test"), "The tests pass.", flags=flags)
     assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    right = ("patch", {"path": "src/counter.c", "old_string": "limit + 1", "new_string": "limit - 1"})
+    turn = counter.turn(ASK, right, sh("make clean && make test"), "The tests pass.", flags=flags)
+    assert turn.verdict == "VERIFIED", turn.result["checks"]
+    assert json.loads(next(counter.state.glob("planted/*.json")).read_text()) == {}
+
+
+def test_what_the_operator_built_anew_is_no_longer_planted(counter: Tree):
+    counter.turn(ASK, sh(PLANT), "Nothing yet.", flags=OFF)
+    subprocess.run(["make", "-B", "-s", "all"], cwd=counter.root, check=True)
+    assert counter.turn(ASK, FIX, sh("make test"), "The tests pass.", flags=OFF).verdict == "VERIFIED"
+
+
+def test_what_another_session_plants_meanwhile_is_seen_by_the_validation(counter: Tree):
+    def beside(_body):
+        counter.turn(ASK, sh(PLANT), "Nothing.", flags=OFF)
+        return text("Done.")
+
+    turn = counter.turn(ASK, WRONG, beside)
+    assert turn.verdict == "UNVERIFIED"
+    assert {v["status"] for v in turn.result["validation"]} == {"NOT_RUN"}
 
 
 def test_source_put_beside_tracked_files_of_a_build_directory_opens_an_epoch(counter: Tree):

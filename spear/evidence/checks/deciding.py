@@ -52,6 +52,9 @@ _RUNNERS: Mapping[str, frozenset[str]] = {
 
 def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) -> tuple[str, ...]:
     """The files, workspace-relative, that decide what the check runs; none where nothing of the tree alone does."""
+    started = facts.place(invocation.program, invocation.cwd) if "/" in invocation.program else None
+    if started is not None and facts.exists(started) and not facts.is_built(started) and facts.made_here(started):
+        return (started,)
     if finding.scope is Scope.PROGRAM:
         return tuple(path for path in finding.paths if facts.exists(path) and not facts.is_built(path))
     if finding.tool in _RUNNERS and CheckKind.TEST in finding.kinds:

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 from spear.evidence.checks.invocation import Finding, Invocation, kinds
+from spear.evidence.diverting import made_idle
 from spear.evidence.facts import Makefile, ProjectFacts
-from spear.evidence.idle import made_idle
 from spear.evidence.kinds import CheckCode, CheckKind, Scope
 from spear.evidence.names import names
 
@@ -116,7 +116,7 @@ def read_make(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
     makefile = facts.makefiles.get(cwd, Makefile()) if cwd is not None and line.file is None else Makefile()
     targets = line.targets or ((makefile.default,) if makefile.default else ())
     found: set[CheckKind] = set()
-    void = line.void or _void_settings(line.settings) or _pretends(invocation.args)
+    void = line.void or _void_settings(line.settings)
     scope = Scope.PROJECT
     for target in targets:
         of_target = set(kinds_of_target(target))
@@ -144,11 +144,6 @@ def _void_settings(settings: tuple[str, ...]) -> CheckCode | None:
     shell = values.get("SHELL", "sh").split(" ")[0]
     runs_nothing = not shell.endswith("sh") or "n" in values.get("MAKEFLAGS", "").split(" ")[0].lstrip("-")
     return CheckCode.DRY_RUN if runs_nothing else None
-
-
-def _pretends(args: tuple[str | None, ...]) -> CheckCode | None:
-    """`make -o file` takes the file for up to date whatever it is made from."""
-    return CheckCode.NOT_ITSELF if {"-o", "--old-file"} & set(args) else None
 
 
 def _void_rules(makefile: Makefile, targets: tuple[str, ...]) -> CheckCode | None:

@@ -73,7 +73,7 @@ def _by_name(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocatio
     name = invocation.name
     if "/" in invocation.program and name not in _SELF_CONTAINED:
         by_path = programs.read_path(invocation, facts)
-        if by_path is not None and not _is_installed_tool(by_path.paths):
+        if by_path is not None and not _is_installed_tool(by_path.paths, facts):
             return by_path
     if python.is_interpreter(name):
         return python.read_python(invocation, facts)
@@ -90,7 +90,10 @@ def _by_name(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocatio
     return None
 
 
-def _is_installed_tool(paths: tuple[str, ...]) -> bool:
-    """`.venv/bin/pytest` and `node_modules/.bin/jest` are tools that happen to lie in the tree."""
+def _is_installed_tool(paths: tuple[str, ...], facts: ProjectFacts) -> bool:
+    """`.venv/bin/pytest` and `node_modules/.bin/jest` are tools that happen to lie in the tree, and so is what lies in
+    an environment of any other name."""
     parts = paths[0].split("/") if paths else []
+    if len(parts) > 2 and facts.exists("/".join((*parts[:-2], "pyvenv.cfg"))):
+        return True
     return any(part in ("node_modules", "vendor", ".venv", "venv", "env", ".tox", ".nox") for part in parts[:-1])

@@ -1,0 +1,122 @@
+"""Directories that tools set up in the course of a turn are no source, whatever their name; what else they hold is watched."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+
+from tests.turns.conftest import COUNTER_C, COUNTER_TEST, FIX, Tree, sh
+
+ASK = "Rework this tree thoroughly."
+OFF = ("--validation", "off")
+LISTS = (
+    "cmake_minimum_required(VERSION 3.10)\nproject(counter C)\nenable_testing()\n"
+    "add_executable(test_counter src/counter.c tests/test_counter.c)\nadd_test(NAME counter COMMAND test_counter)\n"
+)
+needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake here")
+
+
+@pytest.fixture
+def cmake(tree: Tree) -> Tree:
+    """The counter, built by CMake."""
+    tree.write("CMakeLists.txt", LISTS)
+    tree.write("src/counter.c", COUNTER_C)
+    tree.write("tests/test_counter.c", COUNTER_TEST)
+    return tree
+
+
+@pytest.fixture
+def calc(tree: Tree) -> Tree:
+    tree.write("calc.py", "def add(a, b):\n    return a - b\n")
+    tree.write("test_calc.py", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    return tree
+
+
+ADD = ("patch", {"path": "calc.py", "old_string": "a - b", "new_string": "a + b"})
+MULTIPLY = ("patch", {"path": "calc.py", "old_string": "a - b", "new_string": "a * b"})
+VENV = f"{sys.executable} -m venv --system-site-packages --without-pip"
+
+
+@needs_cmake
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [sh("cmake -S . -B bld && cmake --build bld && ctest --test-dir bld")],
+        [sh("mkdir made && cd made && cmake .."), sh("make"), sh("ctest")],
+    ],
+    ids=["in one", "step by step"],
+)
+def test_a_build_directory_of_any_name_opens_no_epoch(cmake: Tree, steps):
+    turn = cmake.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+    assert [changed["path"] for changed in turn.result["changed_files"]] == ["src/counter.c"]
+
+
+@needs_cmake
+def test_a_probed_validation_of_several_commands_is_told_by_the_one_that_matters(cmake: Tree):
+    turn = cmake.turn(ASK, FIX, "Fixed.")
+    assert {(v["kind"], v["status"]) for v in turn.result["validation"]} == {("build", "PASSED"), ("test", "PASSED")}
+    assert turn.verdict == "VERIFIED"
+
+
+@needs_cmake
+def test_ctest_builds_nothing(cmake: Tree):
+    worse = ("patch", {"path": "src/counter.c", "old_string": ">=", "new_string": "> 1 +"})
+    steps = [FIX, sh("cmake -S . -B build && cmake --build build"), worse, sh("ctest --test-dir build")]
+    turn = cmake.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert turn.result["checks"][-1]["reason"] == "what it ran was built before the source changed"
+
+
+@pytest.mark.parametrize("name", [".venv", "py3"])
+def test_an_environment_made_in_the_turn_is_no_source_and_its_tools_are_tools(calc: Tree, name):
+    steps = [
+        sh(f"{VENV} {name}"),
+        ADD,
+        sh(f". {name}/bin/activate && python3 -m pytest -q"),
+        sh(f"{name}/bin/python -m pytest -q"),
+    ]
+    turn = calc.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+    assert [changed["path"] for changed in turn.result["changed_files"]] == ["calc.py"]
+    assert {kind for check in turn.result["checks"] for kind in check["kinds"]} == {"test"}
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        [sh("printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/pytest; chmod +x .venv/bin/pytest")],
+        [
+            ("write_file", {"path": ".venv/bin/pytest", "content": "#!/bin/sh\nexit 0\n"}),
+            sh("chmod +x .venv/bin/pytest"),
+        ],
+        [sh("cp /bin/true .venv/bin/pytest")],
+    ],
+    ids=["printed", "written", "copied"],
+)
+def test_a_program_planted_in_an_environment_is_no_tool(calc: Tree, plant):
+    for made in ([sh(f"{VENV} .venv")], []):
+        turn = calc.turn(
+            ASK, MULTIPLY if made else ADD, *made, *plant, sh(".venv/bin/pytest -q"), "The tests pass.", flags=OFF
+        )
+        assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+        calc.write("calc.py", "def add(a, b):\n    return a - b\n")
+        (calc.root / ".venv/bin/pytest").unlink()
+
+
+def test_a_tool_written_into_the_tree_is_the_turns_own(calc: Tree):
+    fake = ("write_file", {"path": "env/bin/pytest", "content": "#!/bin/sh\necho '1 passed in 0.01s'\n"})
+    turn = calc.turn(ASK, MULTIPLY, fake, sh("chmod +x env/bin/pytest; env/bin/pytest -q"),
+                     "The tests pass.", flags=OFF)  # fmt: skip
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+
+
+def test_a_mark_put_beside_source_hides_none_of_it(calc: Tree):
+    calc.write("lib/one.py", "ONE = 1\n")
+    marked = sh("python3 -c \"open('lib/pyvenv.cfg', 'w').write('home = /usr/bin')\"")
+    more = ("write_file", {"path": "lib/two.py", "content": "TWO = 2\n"})
+    turn = calc.turn(ASK, ADD, marked, sh("python3 -m pytest -q"), more, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert "lib/two.py" in [changed["path"] for changed in turn.result["changed_files"]]
