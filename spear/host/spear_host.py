@@ -228,11 +228,12 @@ class SpearHost:
 
     def _count_refusals(self, request: ToolRequest, result: ToolResult) -> str | None:
         """Count this call's refusals; the sentence that stops the turn when one came once too often."""
-        refusals = [*self._recorder.refusals_of(request), *([result.refusal] if result.refusal else [])]
+        left_out = self._recorder.refusals_of(request)
+        refusals = [*left_out, *([result.refusal] if result.refusal else [])]
         if result.outcome is Outcome.OK:
             self._breaker.succeeded(str(request.arguments.get("path") or request.arguments.get("command") or ""))
         for refusal in dict.fromkeys(refusals):
-            if self._breaker.refused(refusal):
+            if self._breaker.refused(refusal, self._recorder.ledger.epoch if refusal in left_out else None):
                 data = {
                     "tool": refusal.tool,
                     "target": refusal.target,

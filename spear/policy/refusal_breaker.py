@@ -25,10 +25,19 @@ class RefusalBreaker:
     limit: int = DEFAULT_REPEATS
     _counts: dict[tuple[str, str, str], CountedRefusal] = field(default_factory=dict)
     _streaks: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _epochs: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
-    def refused(self, refusal: Refusal) -> bool:
-        """Count a refusal; true when the turn has to stop."""
+    def refused(self, refusal: Refusal, epoch: int | None = None) -> bool:
+        """Count a refusal; true when the turn has to stop.
+
+        `epoch` is the source epoch of a write that was left out of what a command did: a formatter, say, that is run
+        after every edit. Such refusals are counted anew once the turn has changed something: it does not stall.
+        """
         key = (refusal.tool, _target(refusal.target), refusal.code)
+        if epoch is not None and self._epochs.get(key, epoch) != epoch:
+            self._streaks.pop(key, None)
+        if epoch is not None:
+            self._epochs[key] = epoch
         before = self._counts.get(key)
         self._counts[key] = CountedRefusal(refusal, 1 if before is None else before.count + 1)
         self._streaks[key] = self._streaks.get(key, 0) + 1

@@ -39,6 +39,19 @@ def test_a_formatter_over_the_tree_keeps_what_is_in_scope_and_names_the_rest(pyt
     assert {change.path for change in turn.record.changes} == {"ring.py", "tests/test_ring.py"}
 
 
+def test_a_formatter_after_every_edit_does_not_stall_a_turn_that_goes_on(python_tree):
+    turn = python_tree.turn("ring.py")
+    for number in range(7):
+        turn.read("ring.py")
+        assert turn.write("ring.py", f"x  =  {number}\n").outcome is Outcome.OK
+        assert "refused: uart.py" in turn.run("ruff format --no-cache .").text
+        assert turn.after.stop is None
+    for _ in range(4):  # and now it only repeats itself
+        turn.run("ruff format --no-cache .")
+    assert turn.after.stop is not None
+    assert turn.after.stop[0] == "stalled_refusals"
+
+
 def test_a_formatter_with_nothing_to_do_elsewhere_is_not_told_of_anything(python_tree):
     for path in ("uart.py", "docs/conf.py", "gen.py"):
         python_tree.put(path, TIDY)

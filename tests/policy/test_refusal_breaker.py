@@ -37,6 +37,13 @@ def test_a_success_on_the_target_forgives_and_on_another_does_not():
     assert breaker.refused(refusal())
 
 
+def test_a_write_left_out_of_a_command_is_counted_anew_once_the_turn_has_changed_something():
+    breaker = RefusalBreaker(3)
+    assert not any(breaker.refused(refusal(), epoch) for epoch in (1, 1, 2, 2, 3, 3))
+    assert breaker.refused(refusal(), 3)
+    assert breaker.refusals()[0].count == 7
+
+
 def test_every_refusal_is_reported_with_its_count():
     breaker = RefusalBreaker()
     for target in ("a", "b", "a"):
