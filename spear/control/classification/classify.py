@@ -8,6 +8,7 @@ from typing import Any
 
 from spear.control.classification.clauses import Clause, Mood, split
 from spear.control.classification.lexicon import DETERMINERS, GO_AHEAD, GREETING, OWNERSHIP, TREE_NOUNS, fold
+from spear.control.classification.prohibitions import excepts
 from spear.control.classification.references import paths, provisions, symbols
 from spear.control.classification.roles import Placed, Role, place
 from spear.events.names import Path, RequestClass
@@ -162,9 +163,11 @@ def _read_only(clauses: tuple[Clause, ...], folded: str, reasons: list[str]) -> 
 
 
 def _forbids_everything(clause: Clause, clauses: tuple[Clause, ...]) -> bool:
-    if clause.head == "nothing":
-        return not _ELSE.search(fold(clause.text))
     plain = fold(clause.text)
+    if excepts(plain):
+        return False
+    if clause.head == "nothing":
+        return not _ELSE.search(plain)
     if clause.head not in _BROAD or _ELSE.search(plain) or paths(clause.text):
         return False
     if re.search(r"\b(?:anything|any\s+(?:\w+\s+)?files?|rien)\b", plain):

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spear.control.classification import prohibitions
 from spear.control.classification.lexicon import (
     CHANGING,
     NEUTRAL,
@@ -18,6 +19,7 @@ from spear.control.classification.lexicon import (
     READING,
     fold,
 )
+from spear.control.classification.prohibitions import Reach
 
 
 class Mood(StrEnum):
@@ -56,14 +58,6 @@ _NEGATION = re.compile(
       | without\b | avoid\b | instead\s+of\b | rather\s+than\b | leave\b | refrain\s+from\b
       | (?:tu\s+|vous\s+|il\s+)?(?:ne|n')\b | (?:tu\s+|vous\s+|il\s+)?n'(?=\w) | sans\b | evite(?:z)?\b | pas\s+de\b | inutile\s+de\b | au\s+lieu\s+de\b | plutot\s+que\b
     )""",
-    re.X,
-)
-_NO_CHANGE = re.compile(
-    r"""\b(?:no|without(?:\s+any)?|zero)\s+(?:code\s+)?(?:changes?|edits?|modifications?|writes?|writing)\b
-      | \b(?:change|modify|edit|touch|write|alter)\s+nothing\b | \bread[- ]only\b | \bhands\s+off\b | \bdry[- ]run\s+only\b
-      | \b(?:ne\s+)?(?:change|changez|modifie|modifiez|touche|touchez|ecris)\s+(?:a\s+)?rien\b | \brien\s+(?:modifier|changer|toucher|ecrire)\b
-      | \bsans\s+(?:rien\s+|aucune\s+|la\s+moindre\s+)?(?:modification|changement|modifier|changer|toucher)s?(?:\s+(?:quoi\s+que\s+ce\s+soit|le\s+code))?\s*$
-      | \bpas\s+de\s+(?:modifications?|changements?)\b | \baucune?\s+(?:modification|changement)\b | \blecture\s+seule\b""",
     re.X,
 )
 _ONLY_TALK = re.compile(
@@ -132,9 +126,15 @@ def _clause(text: str, start: int, end: int, question: bool, *, first: bool) -> 
 
 
 def _mood(plain: str, question: bool, *, first: bool) -> tuple[Mood, str]:
-    if _NO_CHANGE.search(plain):
-        return Mood.FORBID, "nothing"
+    plain = prohibitions.urged(plain)
     bare, polite = _without_politeness(plain)
+    match prohibitions.reach(bare, changing=_imperative((_WORD.findall(bare) or [""])[0]) is Mood.CHANGE):
+        case Reach.EVERYTHING:
+            return Mood.FORBID, "nothing"
+        case Reach.SOMETHING:
+            return Mood.FORBID, "change"
+        case Reach.NONE:
+            pass
     if _NEGATION.match(plain) or _NEGATION.match(bare):
         verb = _first_verb(bare)
         return (Mood.FORBID, verb) if verb else (Mood.STATEMENT, "")
