@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from spear.control.classification.clauses import Clause, Mood, split
-from spear.control.classification.lexicon import DETERMINERS, GO_AHEAD, GREETING, OWNERSHIP, TREE_NOUNS, fold
+from spear.control.classification.lexicon import (
+    CHANGING,
+    DECLINE,
+    DETERMINERS,
+    GO_AHEAD,
+    GREETING,
+    OWNERSHIP,
+    TREE_NOUNS,
+    fold,
+)
 from spear.control.classification.prohibitions import excepts
 from spear.control.classification.references import paths, provisions, symbols
-from spear.control.classification.roles import Placed, Role, place
+from spear.control.classification.roles import Placed, Role, place, restricts
 from spear.events.names import Path, RequestClass
 
 
@@ -56,7 +65,7 @@ _EVERYWHERE = re.compile(
     r"\b(?:everywhere|every|all|each|throughout|across|wherever|callers?|partout|tous|toutes|chaque|appelants?)\b"
 )
 _AUTHORITY = re.compile(
-    r"\b(?:standard|specification|spec|norme|norm|rfc\s*\d+|datasheet|the\s+document|le\s+document|recommendation)s?\b"
+    r"\b(?:standard|specification|spec|norme|norm|rfc(?:\s*\d+)?|datasheet|the\s+document|le\s+document|recommendation)s?\b"
 )
 _COMPLIANCE = re.compile(
     r"\b(?:compl(?:y|ies|ied|iant|iance|ying)|conform\w*|(?:mets?|rends?|mettre|rendre)\s+.*\bconforme\w*|respect(?:e|er|ent|s)?(?:-t-\w+)?|violat\w+"
@@ -67,10 +76,19 @@ _LOCATES = re.compile(
     r"|\bou\s+(?:est|sont|se)\b.*\b(?:defini|declare|implemente|utilise|appele|trouve)"
 )
 _RECENT_WORK = re.compile(
-    r"\b(?:you\s+(?:just\s+)?(?:made|did|changed|wrote|edited|added)|tu\s+(?:as|viens)|vous\s+avez)\b"
+    r"\b(?:you\s+(?:just\s+)?(?:made|did|changed|wrote|edited|added)|tu\s+(?:as|viens)|vous\s+avez"
+    r"|your\s+(?:last|latest|previous|recent)\s+(?:changes?|edits?|commit|work|patch)|(?:ta|votre)\s+derniere\s+modification"
+    r"|what(?:'s|\s+has|\s+have)?\s+(?:been\s+)?changed\b(?!\s+in\s+[a-z]+\s*\d)|qu'est-ce\s+qui\s+a\s+change)\b"
 )
 _HOWTO = re.compile(
-    r"^(?:how\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|how\s+to\b|comment\s+(?:on|je|faire|puis-je|peut-on)\b)"
+    r"^(?:how\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|how\s+to\b|comment\s+(?:on|je|faire|puis-je|peut-on|\w+(?:er|ir|re))\b)"
+)
+_EXISTING_TESTS = re.compile(
+    r"\b(?:(?:is|are)\s+there\s+(?:an?|any|some|already\s+an?)\s+(?:[\w-]+\s+)?tests?|(?:y\s+a-t-il|existe-t-il|il\s+y\s+a)\s+(?:un|des)\s+tests?)\b"
+    r"|\b(?:uses|usages?|calls|callers|occurrences|references)\s+(?:of|to)\b"
+)
+_BUILDS = re.compile(
+    r"\b(?:it|this|that|ca|cela|ceci)\s+(?:(?:does|doesn't|do|don't|won't|no|not|longer|still|ne|always)\s+)*(?:compiles?|builds?|links?|crash(?:es|ed)?|segfaults?|plante)\b"
 )
 _SELF = re.compile(r"\b(?:que\s+sais-tu|what\s+can\s+you\s+do|who\s+are\s+you|qui\s+es-tu|que\s+peux-tu)\b")
 _PRONOUN_COMPLIES = re.compile(
@@ -120,7 +138,7 @@ def classify(request: str, standard_engaged: bool = False) -> Classification:
     placed = place(text, clauses, paths(text))
     labels = tuple(dict.fromkeys(m.text for m in provisions(text)))
     reasons: list[str] = []
-    read_only = _read_only(clauses, folded, reasons)
+    read_only = _read_only(text, clauses, folded, reasons)
     request_class, path = _class(text, folded, clauses, placed, labels, standard_engaged, read_only, reasons)
     targets, sources = _targets(placed, clauses, read_only)
     exclusions = tuple(dict.fromkeys(p.mention.text for p in placed if p.role is Role.EXCLUDED))
@@ -139,11 +157,14 @@ def classify(request: str, standard_engaged: bool = False) -> Classification:
     )
 
 
-def _read_only(clauses: tuple[Clause, ...], folded: str, reasons: list[str]) -> bool:
+def _read_only(text: str, clauses: tuple[Clause, ...], folded: str, reasons: list[str]) -> bool:
     for clause in clauses:
-        if clause.mood is Mood.FORBID and _forbids_everything(clause, clauses):
+        if clause.mood is Mood.FORBID and _forbids_everything(clause, clauses) and not _allows_something(text, clause):
             reasons.append(f"forbids changes: “{_brief(clause.text)}”")
             return True
+    if _is_decline(folded):
+        reasons.append("asks for nothing more")
+        return True
     writing = next((c for c in clauses if c.mood in (Mood.CHANGE, Mood.ACT)), None)
     if writing is not None:
         reasons.append(f"asks for something to be done: “{_brief(writing.text)}”")
@@ -176,6 +197,11 @@ def _forbids_everything(clause: Clause, clauses: tuple[Clause, ...]) -> bool:
     return bool(_GENERIC.search(plain)) and not asked
 
 
+def _allows_something(text: str, clause: Clause) -> bool:
+    """Whether a prohibition names what it leaves open: "change nothing but src/a.c"."""
+    return any(clause.start <= m.start < clause.end and restricts(text, m) for m in paths(text))
+
+
 def _targets(
     placed: tuple[Placed, ...], clauses: tuple[Clause, ...], read_only: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -183,16 +209,27 @@ def _targets(
     wanted = [p for p in placed if p.role is Role.TARGET]
     consulted = [p for p in placed if p.role is Role.SOURCE]
     if not read_only:
-        acting = [p for p in wanted if p.clause is None or p.clause.mood in (Mood.CHANGE, Mood.ACT, Mood.STATEMENT)]
+        acting = [p for p in wanted if p.clause is None or p.clause.mood in _ACTING or _leaves_open(p.clause)]
         if acting:
             consulted += [p for p in wanted if p not in acting]
             wanted = acting
         elif _refers_back(clauses):
-            wanted, consulted = wanted + [p for p in consulted if p.clause and p.clause.mood is Mood.READ], []
+            wanted, consulted = (
+                wanted + [p for p in consulted if p.clause and p.clause.mood in (Mood.READ, Mood.QUESTION)],
+                [],
+            )
     elif not wanted:
         wanted, consulted = consulted, []
     names = tuple(dict.fromkeys(p.mention.text for p in wanted))
     return names, tuple(dict.fromkeys(p.mention.text for p in consulted if p.mention.text not in names))
+
+
+_ACTING = frozenset({Mood.CHANGE, Mood.ACT, Mood.STATEMENT})
+
+
+def _leaves_open(clause: Clause) -> bool:
+    """Whether a target stands in a prohibition to change things: it is then what the prohibition leaves open."""
+    return clause.mood is Mood.FORBID and (clause.head == "nothing" or clause.head in CHANGING)
 
 
 def _refers_back(clauses: tuple[Clause, ...]) -> bool:
@@ -200,7 +237,10 @@ def _refers_back(clauses: tuple[Clause, ...]) -> bool:
     return any(_PRONOUN.search(fold(c.text)) for c in clauses if c.mood is Mood.CHANGE)
 
 
-_PRONOUN = re.compile(r"\b(?:it|its|them|their|this|son|sa|ses|leurs?)\b|-(?:le|la|les)\b|\bl'")
+_PRONOUN = re.compile(
+    r"\b(?:it|its|them|their|this|son|sa|ses|leurs?)\b|-(?:le|la|les)\b|\bl'"
+    r"|\bwhat(?:ever|'s|\s+is)\b|\b(?:ce|tout\s+ce)\s+qui\b|\bany\s+(?:\w+\s+)?(?:bugs?|errors?|problems?|issues?|leaks?|mistakes?)\b"
+)
 
 
 def _class(
@@ -214,7 +254,7 @@ def _class(
     reasons: list[str],
 ) -> tuple[RequestClass, Path]:
     changing = not read_only and any(c.mood in (Mood.CHANGE, Mood.STATEMENT) for c in clauses)
-    if _is_greeting(folded) or _is_go_ahead(folded):
+    if _is_greeting(folded) or _is_go_ahead(folded) or _is_decline(folded):
         return RequestClass.GENERAL, Path.CODING_CORE
     if engaged:
         return _engaged_class(text, folded, clauses, placed, labels, changing, reasons)
@@ -245,7 +285,7 @@ def _engaged_class(
         or bool(OWNERSHIP & set(re.findall(r"[\w']+", folded)))
         or bool(_STRONG_TREE.search(folded))
     )
-    tree = tree or (compliance and bool(_PRONOUN_COMPLIES.search(folded)))
+    tree = tree or (compliance and bool(_PRONOUN_COMPLIES.search(folded) or _subject_of_the_tree(folded)))
     if changing:
         if normative:
             reasons.append("a change asked for in the standard's terms")
@@ -280,9 +320,25 @@ def _tree_reference(text: str, folded: str, placed: tuple[Placed, ...], *, stric
         return "speaks of the operator's own code"
     if _HOWTO.match(folded):
         return ""
+    if _EXISTING_TESTS.search(folded):
+        return "asks about tests"
+    if _BUILDS.search(folded):
+        return "speaks of what is being built"
     if _LOCATES.search(folded):
         return "asks where something is"
     return _definite_noun(words)
+
+
+def _subject_of_the_tree(folded: str) -> bool:
+    """Whether a question is about something of the tree: "is the encoder compliant"; "must the encoder respect …" is not."""
+    match = _IS_THE.match(folded)
+    return match is not None and (match["noun"] or match["sujet"]) in TREE_NOUNS | {"change", "result"}
+
+
+_IS_THE = re.compile(
+    r"^(?:is|are|does|do|did|why\s+(?:is|does)|where\s+(?:is|does)|est-ce\s+que)\s+(?:the\s+|le\s+|la\s+|les\s+|l')(?:[\w-]+\s+)??(?P<noun>[\w-]+?)s?\b"
+    r"|^(?:le\s+|la\s+|les\s+|l')(?P<sujet>\w+?)s?\s+(?:\w+-t-|est-|sont-)(?:il|elle)s?\b"
+)
 
 
 def _definite_noun(words: list[str]) -> str:
@@ -306,6 +362,15 @@ def _is_greeting(folded: str) -> bool:
 
 _SMALL_TALK = frozenset(
     [
+        "morning",
+        "your",
+        "evening",
+        "afternoon",
+        "night",
+        "day",
+        "welcome",
+        "bon",
+        "journee",
         "you",
         "very",
         "much",
@@ -345,13 +410,33 @@ _SMALL_TALK = frozenset(
 )
 
 
+def _is_decline(folded: str) -> bool:
+    words = re.findall(r"[\w']+", folded)
+    return (
+        0 < len(words) <= 4
+        and words[0] in DECLINE
+        and all(w in DECLINE | GREETING | {"it", "that", "ca", "please"} for w in words)
+    )
+
+
 def _is_go_ahead(folded: str) -> bool:
     words = re.findall(r"[\w'-]+", folded)
-    return bool(words) and words[0] in GO_AHEAD and len(words) <= 6 and all(w in GO_AHEAD | _ASSENT for w in words)
+    if not words or len(words) > 6 or words[0].split("-")[0] not in GO_AHEAD | {"vas", "c'est"}:
+        return False
+    known = GO_AHEAD | _ASSENT
+    return any(_assents(w, GO_AHEAD) for w in words) and all(_assents(w, known) for w in words)
+
+
+def _assents(word: str, known: frozenset[str]) -> bool:
+    """Whether a word, or every part of one joined by hyphens, is among the words of assent."""
+    return word in known or all(part in known for part in word.split("-"))
 
 
 _ASSENT = frozenset(
     [
+        "c'est",
+        "bon",
+        "again",
         "ahead",
         "on",
         "please",

@@ -44,7 +44,7 @@ class Clause:
     head: str = ""
 
 
-_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$|[)\"'»])|[;\n]+|\s[—–]\s|:(?=\s)")
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$|[)\"'»])|[;\n]+|\s(?:[—–]|--?)\s|:(?=\s)")
 _JOINT = re.compile(
     r",?\s+(?:and then|and|but|then|so that|so|et puis|et|mais|puis|ensuite|plutôt que de|instead of|rather than|without|sans)\s+|,\s*",
     re.I,
@@ -55,8 +55,8 @@ _NEGATION = re.compile(
         (?:please\s+|just\s+|but\s+|and\s+|also\s+|you\s+(?:must|should|may|can)\s+|i(?:'d|\s+would)?\s+)*
         (?:do\s+not|don't|dont|never|must\s+not|mustn't|should\s+not|shouldn't|cannot|can't|may\s+not|not|
            (?:do\s+not|don't)\s+want\s+you\s+to|rather\s+you\s+did(?:\s+not|n't)|prefer\s+(?:you\s+)?not(?:\s+to)?|no\s+need\s+to)\b
-      | without\b | avoid\b | instead\s+of\b | rather\s+than\b | leave\b | refrain\s+from\b
-      | (?:tu\s+|vous\s+|il\s+)?(?:ne|n')\b | (?:tu\s+|vous\s+|il\s+)?n'(?=\w) | sans\b | evite(?:z)?\b | pas\s+de\b | inutile\s+de\b | au\s+lieu\s+de\b | plutot\s+que\b
+      | without\b | avoid\b | \w+\s+neither\b | instead\s+of\b | rather\s+than\b | leave\b | laiss(?:e|es|ez|ons)\b | refrain\s+from\b
+      | (?:tu\s+|vous\s+|il\s+)?(?:ne|n')\b | je\s+ne\s+(?:veux|voudrais|souhaite)\s+pas\s+que\b | (?:tu\s+|vous\s+|il\s+)?n'(?=\w) | sans\b | evite(?:z)?\b | pas\s+de\b | inutile\s+de\b | au\s+lieu\s+de\b | plutot\s+que\b
     )""",
     re.X,
 )
@@ -64,9 +64,45 @@ _ONLY_TALK = re.compile(
     r"\b(?:only|just|simply|merely|seulement|uniquement|simplement|juste)\s+(?:to\s+)?(\w+)|\b(\w+)\s+(?:only|seulement|uniquement)\b"
 )
 _KNOWING = re.compile(
-    r"^(?:i\s+(?:wonder|am\s+curious|was\s+wondering)|i'm\s+(?:curious|wondering)|(?:i\s+want|i'd\s+like|i\s+would\s+like|i\s+need)\s+to\s+"
+    r"^(?:let\s+(?:me|us)\s+know|fais-(?:moi|nous)\s+savoir|i\s+(?:wonder|am\s+curious|was\s+wondering)|i'm\s+(?:curious|wondering)|(?:i\s+want|i'd\s+like|i\s+would\s+like|i\s+need)\s+to\s+"
     r"(?:know|understand|see|learn)|je\s+me\s+demande|(?:j'aimerais|je\s+voudrais|je\s+veux)\s+(?:savoir|comprendre|connaitre))\b"
 )
+
+
+_TELLING_NOUN = re.compile(
+    r"^(?:(?:i|we|je|nous)\s+|i'd\s+|we'd\s+|j')(?:would\s+)?(?:(?:just|only|simply)\s+)?(?:want|need|like|aimerais|voudrais|veux|souhaite|voulons)\s+"
+    r"(?:(?:just|only|juste|seulement|simplement)\s+)?(?:an?|the|some|your|une?|des|ton|ta|tes|votre|vos)\s+(?:\w+\s+)?"
+    r"(?:explanations?|overview|summary|opinion|review|description|advice|analysis|walkthrough|assessment|estimate"
+    r"|explications?|apercu|resume|avis|description|conseils?|analyse|estimation|revue)(?:\s+(?:of|on|about|from|de|du|des|sur)\b|\s+d'|$)"
+)
+_DEFINES_CODE = re.compile(
+    r"^(?:define|definis|definir)\s+(?:an?|une?|another|new)\s+(?:[\w-]+\s+)?(?:macro|constante?|function|fonction|classe?|type|struct|structure"
+    r"|enum|variable|method|methode|alias|target|cible|interface|trait|exception|error|option|flag|rule|fixture)\b"
+)
+_COMMENTS_CODE = re.compile(
+    r"^comment\s+(?:the|all|every|each|this|that|these|those|my|our|your|its|out|any|it|them)\b|^comment\s+\S*[./_(]"
+)
+_LOOKS = re.compile(r"^(?:(?:have|take)\s+a\s+(?:[\w-]+\s+)?look|jete?t?(?:e|ez|er)\s+un\s+(?:coup\s+d')?oeil)\b")
+_TRANSLATES_PROVISION = re.compile(
+    r"^(?:translate|tradui\w+)\s+(?:the\s+|la\s+|le\s+|l')?(?:§|(?:rule|clause|section|article|annexe?|regle|paragraphe?|definition|text|texte)\b)"
+)
+_INTRODUCTION = re.compile(
+    r"^(?:according\s+to|in|under|for|with|per|from|given|when|if|selon|d'apres|dans|pour|si|quand|en|avec|d'abord|first)\b"
+)
+# "the read and write paths", "between add and remove": a verb's name used as a noun, coordinated with another
+_NAMED_VERB = re.compile(
+    r"(?:\b(?:the|an?|this|that|each|every|any|our|its|your|between|of|both|le|la|les|entre|de|un|une|ce|cette)\s+|\bl')(?:[\w-]+,\s+)*([\w-]+),?\s*$"
+)
+_NOUN_FOLLOWS = re.compile(
+    r"^(?:$|(?:and|or|et|ou|of|in|for|from|with|to|de|du|des|dans|pour)\b|(?:paths?|commands?|functions?|methods?|operations?|calls?|targets?|steps?|phases?|files?"
+    r"|rules?|buffers?|pointers?|permissions?|modes?|handlers?|hooks?|endpoints?|requests?|queues?|times?|sides?|scripts?|jobs?|stages?|macros?|routines?|options?|flags?|events?)\b)"
+)
+# "how to compile and install it": the second verb belongs to what is to be told
+_OPEN_INFINITIVE = re.compile(
+    r"\b(?:how\s+to|whether\s+to|ways?\s+to|steps\s+to|how\s+(?:i|you|we|one)\s+(?:can|could|should|would|might|may)|comment|pour)\b"
+)
+_PLAIN_JOINT = re.compile(r"^,?\s*(?:and|or|et|ou)?\s*$")
+_FRENCH_INFINITIVE = re.compile(r"^\w+(?:er|ir|re)\b")
 
 
 def split(text: str) -> tuple[Clause, ...]:
@@ -75,13 +111,35 @@ def split(text: str) -> tuple[Clause, ...]:
     for start, end, question in _sentences(text):
         pieces = _pieces(text, start, end)
         opened = len(clauses)
-        for index, (left, right) in enumerate(pieces):
-            piece = _clause(text, left, right, question, first=index == 0)
-            if piece.mood is Mood.STATEMENT and len(clauses) > opened and not _turns(text, clauses[-1], piece):
+        first = True
+        for left, right in pieces:
+            piece = _clause(text, left, right, question, first=first)
+            first = first and bool(_INTRODUCTION.match(fold(piece.text).lstrip()))
+            if len(clauses) > opened and _continues(text, clauses[-1], piece):
                 previous = clauses.pop()
                 piece = Clause(previous.start, right, text[previous.start : right], previous.mood, previous.head)
             clauses.append(piece)
     return tuple(clauses)
+
+
+def _continues(text: str, previous: Clause, piece: Clause) -> bool:
+    """Whether a piece says nothing of its own and belongs to the clause before it."""
+    if piece.mood is Mood.STATEMENT:
+        return not _turns(text, previous, piece)
+    if previous.mood not in (Mood.READ, Mood.QUESTION) or piece.mood not in (Mood.CHANGE, Mood.ACT):
+        return False
+    if not _PLAIN_JOINT.match(fold(text[previous.end : piece.start])):
+        return False
+    before, plain = fold(previous.text), fold(piece.text).strip()
+    rest = plain.partition(" ")[2]
+    named = _NAMED_VERB.search(before)
+    if named is not None and _imperative(named[1]) is not None and _NOUN_FOLLOWS.match(rest):
+        return True
+    if not _OPEN_INFINITIVE.search(before):
+        return False
+    if re.search(r"\bcomment\b|\bpour\b", before):
+        return bool(_FRENCH_INFINITIVE.match(plain))
+    return piece.mood is Mood.ACT or rest not in {"it", "them", "that", "this"}
 
 
 def _turns(text: str, previous: Clause, piece: Clause) -> bool:
@@ -138,8 +196,8 @@ def _mood(plain: str, question: bool, *, first: bool) -> tuple[Mood, str]:
     if _NEGATION.match(plain) or _NEGATION.match(bare):
         verb = _first_verb(bare)
         return (Mood.FORBID, verb) if verb else (Mood.STATEMENT, "")
-    if _KNOWING.match(plain):
-        return Mood.QUESTION, ""
+    if (told := _phrase(plain, bare)) is not None:
+        return told
     words = _WORD.findall(bare)
     head = words[0] if words else ""
     if (
@@ -160,6 +218,19 @@ def _mood(plain: str, question: bool, *, first: bool) -> tuple[Mood, str]:
     return Mood.STATEMENT, ""
 
 
+def _phrase(plain: str, bare: str) -> tuple[Mood, str] | None:
+    """The mood of an opening whose first word alone would mislead, None where there is none."""
+    if _KNOWING.match(plain) or _TELLING_NOUN.match(bare):
+        return Mood.QUESTION, ""
+    if _DEFINES_CODE.match(bare) or _COMMENTS_CODE.match(bare):
+        return Mood.CHANGE, bare.split()[0]
+    if _LOOKS.match(bare):
+        return Mood.READ, "look"
+    if _TRANSLATES_PROVISION.match(bare):
+        return Mood.READ, "translate"
+    return None
+
+
 def _imperative(head: str) -> Mood | None:
     verb = stem(head)
     if verb in CHANGING:
@@ -178,7 +249,9 @@ def _without_politeness(plain: str) -> tuple[str, bool]:
     while changed:
         changed = False
         for opening in sorted(POLITE, key=len, reverse=True):
-            if plain.startswith(opening) and not plain[len(opening) : len(opening) + 1].isalnum():
+            if plain.startswith(opening) and not (
+                opening[-1].isalnum() and plain[len(opening) : len(opening) + 1].isalnum()
+            ):
                 favour = favour or " " in opening or "-" in opening
                 plain = plain[len(opening) :].lstrip(" ,:!")
                 changed = True
@@ -205,6 +278,10 @@ def stem(word: str) -> str:
     for suffix, ending in (
         ("ing", ""),
         ("ing", "e"),
+        ("yer", "ie"),
+        ("yez", "ie"),
+        ("ttre", "ts"),
+        ("oudre", "ous"),
         ("ez", "e"),
         ("er", "e"),
         ("ir", "is"),

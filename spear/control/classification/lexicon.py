@@ -7,6 +7,7 @@ from __future__ import annotations
 
 READING = frozenset(
     [
+        "plan",
         "advise",
         "analyse",
         "analyze",
@@ -172,6 +173,27 @@ NEUTRAL = frozenset(
 
 CHANGING = frozenset(
     [
+        "touche",
+        "introduis",
+        "reduis",
+        "augmente",
+        "fusionne",
+        "divise",
+        "accelere",
+        "factorise",
+        "formate",
+        "desactive",
+        "empeche",
+        "garantis",
+        "reset",
+        "shorten",
+        "increase",
+        "decrease",
+        "accelerate",
+        "expose",
+        "encapsulate",
+        "downgrade",
+        "disallow",
         "add",
         "adapt",
         "adjust",
@@ -433,6 +455,8 @@ POLITE = (
     "help me to",
     "help me",
     "try to",
+    "why don't you",
+    "how about",
     "go and",
     "make sure to",
     "be sure to",
@@ -473,6 +497,16 @@ POLITE = (
     "il suffit de",
     "essaie de",
     "aide-moi a",
+    "contente-toi de",
+    "contentez-vous de",
+    "limite-toi a",
+    "limitez-vous a",
+    "borne-toi a",
+    "contente-toi d'",
+    "contentez-vous d'",
+    "merci d'",
+    "essaie d'",
+    "il suffit d'",
 )
 """Openings that do not change what a clause asks for."""
 
@@ -544,6 +578,10 @@ QUESTION_WORDS = frozenset(
 
 GREETING = frozenset(
     [
+        "bye-bye",
+        "congratulations",
+        "you're",
+        "c'est",
         "hello",
         "hi",
         "hey",
@@ -591,8 +629,18 @@ GO_AHEAD = frozenset(
     ]
 )
 
+DECLINE = frozenset(
+    ["no", "nope", "non", "stop", "cancel", "wait", "nevermind", "arrete", "attends", "annule", "laisse", "tomber"]
+)
+"""Single words that ask for nothing more to be done."""
+
 TREE_NOUNS = frozenset(
     [
+        "commits",
+        "branches",
+        "directories",
+        "dependencies",
+        "errors",
         "api",
         "app",
         "application",
@@ -603,6 +651,7 @@ TREE_NOUNS = frozenset(
         "build",
         "class",
         "code",
+        "changes",
         "codebase",
         "commit",
         "compilation",
