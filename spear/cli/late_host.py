@@ -29,6 +29,16 @@ class LateHost:
                 self._thread = threading.Thread(target=self._open, name="turn-host", daemon=True)
                 self._thread.start()
 
+    def close(self) -> None:
+        """Close the host if it was opened, waiting for an opening that has begun; never opens one to close it.
+
+        What opening raised is not raised here: a turn that ends for another reason must tell that one.
+        """
+        if self._thread is not None:
+            self._thread.join()
+        if self._host is not None:
+            self._host.close()
+
     def __getattr__(self, name: str) -> object:
         self.start()
         if self._thread is not None:

@@ -13,6 +13,7 @@ import sys
 from io import TextIOWrapper
 
 from spear import __version__
+from spear.cli.streams import forget_stdout, open_standard_streams
 from spear.errors import Interrupted, SpearError, UsageError
 
 TYPE_CHECKING = False  # as `typing` defines it, whose import takes a quarter of the time of `--version`
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit status of spec 1.3."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     state = ""
+    open_standard_streams()
     _speak_utf8()
     try:
         if words == ["--version"]:
@@ -56,12 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(str(Interrupted()))
         return Interrupted.exit_status
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
         return 0
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             return _defect(error, state)
-        _forget_stdout()
+        forget_stdout()
         _say(f"{os.strerror(error.errno).lower()}: what was to be written is lost — make room, then run it again")
         return 1
     except Exception as error:  # noqa: BLE001 - the last handler: a defect becomes one line, a log and status 1
@@ -145,13 +147,7 @@ def _say(text: str) -> None:
     try:
         print(f"{PROGRAM}: {text}", file=sys.stderr)
     except BrokenPipeError:
-        _forget_stdout()
-
-
-def _forget_stdout() -> None:
-    """Nobody reads any more: keep the interpreter from complaining about it while it exits."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+        forget_stdout()
 
 
 if __name__ == "__main__":

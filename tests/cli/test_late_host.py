@@ -51,3 +51,30 @@ def test_a_backend_says_when_the_request_has_left_and_before_the_answer_is_there
         turn = client.complete(ModelRequest((Message(Role.USER, "x"),), on_sent=sent.set))
         client.close()
     assert turn.text == "late"
+
+
+def test_closing_opens_nothing_and_raises_nothing_of_an_opening_that_failed():
+    opened = []
+    late(lambda: opened.append(1)).close()
+    assert not opened
+
+    def broken():
+        raise OSError("full")
+
+    host = late(broken)
+    host.start()
+    host.close()
+
+
+def test_closing_waits_for_an_opening_under_way_and_closes_what_it_made():
+    may_open, closed = threading.Event(), []
+
+    def slow():
+        may_open.wait(10)
+        return SimpleNamespace(close=lambda: closed.append(1))
+
+    host = late(slow)
+    host.start()
+    may_open.set()
+    host.close()
+    assert closed == [1]

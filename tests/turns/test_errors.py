@@ -17,7 +17,8 @@ def test_a_dead_endpoint_is_75_and_named(counter):
 
 def test_without_any_endpoint_the_ways_out_are_named(counter):
     done = counter.run("-p", ASK, env={"SPEAR_API_BASE": ""})
-    assert done.returncode == 75 and "--demo" in done.stderr and "--replay" in done.stderr
+    assert done.returncode == 75
+    assert all(way in done.stderr for way in ("--api-base", "--demo", "--replay", "spear[local]", "--gguf"))
 
 
 def test_a_wrong_key_is_asked_about_once_and_never_printed(counter):
@@ -141,3 +142,11 @@ def test_a_full_device_behind_stdout_is_said_and_no_defect(counter):
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "no space left on device" in done.stderr and "defect" not in done.stderr
+
+
+def test_a_registry_of_capabilities_that_cannot_be_read_is_named(counter):
+    place = counter.home / "capabilities.json"
+    place.write_text("{")
+    with ModelServer([text("hi")]) as server:
+        done = counter.run("-p", "hello", "--capabilities-file", str(place), "--api-base", server.base_url)
+    assert done.returncode == 2 and f"{place} is not valid JSON" in done.stderr and not server.requests
