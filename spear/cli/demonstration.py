@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
+import sys
 import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -53,8 +55,15 @@ def run_demo(parsed: argparse.Namespace) -> int:
         print(f"{clean(done.result.answer)}\n")
         print(end_block(done.result))
     print("\nNow with a model of your own, in a project of your own:")
-    print("  spear-chat --api-base http://127.0.0.1:8080/v1")
+    print(f"  {_program()} --api-base http://127.0.0.1:8080/v1")
     return exit_status(done, stopping.status)
+
+
+def _program() -> str:
+    """How this program is called from anywhere: by its name where a shell finds it, else by its path."""
+    running = Path(sys.argv[0])
+    found = shutil.which(running.name)
+    return running.name if found and Path(found).samefile(running) else shlex.quote(os.fspath(running.absolute()))
 
 
 def _shown() -> Sink:

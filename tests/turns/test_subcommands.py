@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -187,6 +188,13 @@ def test_a_refusal_of_the_policy_is_explained_in_words(counter):
 def test_the_knowledge_commands_say_what_they_take(counter):
     done = counter.run("knowledge", "--help")
     assert done.returncode == 0 and "knowledge amend ID" in done.stdout
+
+
+def test_the_command_the_demonstration_ends_with_can_be_typed_as_it_is(counter):
+    by_path = counter.run("--demo", env={"PATH": "/usr/bin:/bin"}).stdout.splitlines()[-1].split()
+    assert by_path == [str(Path(PROGRAM).absolute()), "--api-base", "http://127.0.0.1:8080/v1"]
+    by_name = counter.run("--demo", env={"PATH": f"{Path(PROGRAM).parent}:/usr/bin:/bin"}).stdout.splitlines()[-1]
+    assert by_name.split()[0] == "spear-chat"
 
 
 def test_calls_of_the_demonstration_have_a_line_each(tmp_path):
