@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from spear import __version__
 from spear.cli.option import BOOLEAN
 from spear.cli.options import settings_options
 from spear.cli.settings_model import Backend, Price, Settings
@@ -71,6 +72,7 @@ class Layer:
         if first["type"] == "missing":
             return ConfigurationError(f"{name} is missing in {place}", hint="add it")
         accepted = re.sub(r"^(?:Value error, )?Input ", "", first["msg"])
+        accepted = re.sub(r"a valid dictionary(?: or instance of \w+)?", "a table", accepted)
         return ConfigurationError(f"{name} = {first['input']!r} ({place}): it {accepted}", hint="correct the value")
 
 
@@ -173,10 +175,18 @@ def _broken(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Configurat
     message = str(error)
     place = re.search(r"\(at (?:line (\d+), column (\d+)|end of document)\)", message)
     line, column = (place[1], place[2]) if place and place[1] else (str(text.count("\n") + 1), "")
-    said = message[: place.start()].strip() if place else message
+    said = _said_of(message[: place.start()].strip() if place else message, text.split("\n")[int(line) - 1])
     hint = "write a Windows path in 'single quotes'" if "\\" in said or "escape" in said.lower() else "correct the line"
     where = f"{path}, line {line}" + (f", column {column}" if column else "")
     return ConfigurationError(f"{where}: {said}", hint=hint)
+
+
+def _said_of(message: str, line: str) -> str:
+    """What the reader complains of on a line, the key named where it only says that there are two."""
+    key = re.match(r"\s*([^=\s]+)\s*=", line)
+    if message == "Cannot overwrite a value" and key:
+        return f"{key[1]} is given twice"
+    return f"{line.strip()} is given twice" if re.fullmatch(r"Cannot declare .* twice", message) else message
 
 
 def _flatten(document: Mapping[str, Any], path: Path) -> Iterable[tuple[str, Any]]:
@@ -207,21 +217,19 @@ def _require_known(key: str, value: Any, place: str) -> None:
 def _require_one_of(key: str, known: list[str], place: str) -> None:
     if key in known:
         return
-    table = key.partition(".")[0]
-    if "." in key and table in _TABLES:
-        known = [each for each in known if each.startswith(f"{table}.")]
-        near = [f"{table}.{name}" for name in get_close_matches(key[len(table) + 1 :], _names(known), 1, 0.5)]
-    else:
-        near = get_close_matches(key, known, 1, 0.5)
-    near = near or [k for k in known if k.rpartition(".")[2] == key.rpartition(".")[2]]
-    if not near:
-        shown = ", ".join(sorted(known)) if len(known) < 12 else "spear-chat --help lists what can be set"
-        raise ConfigurationError(f"unknown key {key} in {place}", hint=f"known: {shown}" if len(known) < 12 else shown)
-    raise ConfigurationError(f"unknown key {key} in {place}", hint=f"did you mean {near[0]}?")
-
-
-def _names(keys: Iterable[str]) -> list[str]:
-    return [key.rpartition(".")[2] for key in keys]
+    table, _, name = key.rpartition(".")
+    beside = [each.rpartition(".")[2] for each in known if each.rpartition(".")[0] == table]
+    swapped = [each for each in beside if sorted(each) == sorted(name)]
+    near = [f"{table}.{each}".lstrip(".") for each in swapped or get_close_matches(name, beside, 1, 0.7)]
+    near = near or [each for each in known if each.rpartition(".")[2] == name]
+    if near:
+        raise ConfigurationError(f"unknown key {key} in {place}", hint=f"did you mean {near[0]}?")
+    names = ", ".join(f"{table}.{each}" for each in sorted(beside))
+    shown = f"known: {names}" if table and names else "spear-chat --help lists what can be set"
+    raise ConfigurationError(
+        f"unknown key {key} in {place}",
+        hint=f"{shown}; what a newer spear-chat wrote, this one ({__version__}) refuses",
+    )
 
 
 def key_lines(text: str) -> dict[str, int]:

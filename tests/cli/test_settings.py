@@ -185,6 +185,23 @@ def test_an_unknown_key_names_key_file_line_and_nearest(world):
     assert "backends.local.model" in message
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("modle = 'x'\n", "did you mean model?"),
+        ("memory = '4G'\n", "did you mean limits.memory?"),
+        ("[limits]\nmemory_max = '4G'\n", "did you mean limits.memory?"),
+        ("version = 9\n", "a newer spear-chat wrote"),
+        ("[tomorrow]\nx = 1\n", "a newer spear-chat wrote"),
+        ("[backends.a]\nurl = 'http://x/v1'\nfuture = 1\n", "a newer spear-chat wrote"),
+        ("[limits]\nfuture = 1\n", "known: limits.cpu_quota, limits.memory"),
+    ],
+)
+def test_a_key_is_compared_with_those_of_its_table_and_else_may_be_of_a_newer_version(world, text, said):
+    world.user(text)
+    assert said in world.fails()
+
+
 def test_an_unknown_key_of_a_project_file_is_an_error_too(world):
     world.project("max_round = 3\n")
     assert "max_round" in world.fails()
@@ -194,7 +211,10 @@ def test_an_unknown_key_of_a_project_file_is_an_error_too(world):
     ("text", "parts"),
     [
         ("max_tool_rounds = = 3\n", ["line 1", "column"]),
-        ("ctx = 1\nctx = 2\n", ["line 2"]),
+        ("ctx = 1\nctx = 2\n", ["line 2", "ctx is given twice"]),
+        ("[limits]\n[limits]\n", ["line 2", "[limits] is given twice"]),
+        ("backends = 3\n", ["line 1", "backends = 3", "should be a table"]),
+        ("[backends]\nlocal = 'http://x'\n", ["backends.local", "should be a table"]),
         ('\npath = "F:\\d"\n', ["line 2", "single quotes"]),
         ("a = 'unclosed", ["line 1"]),
     ],
