@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from spear.cli.commands.registry import COMMANDS, OPERATOR_TOOLS, Group, Unknown, resolve
 from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Palette, Style
+from spear.cli.display.wrapping import wrapped
 from spear.cli.keystrokes import DEFAULTS
 from spear.cli.repl.keys import KEYS, KeyHelp
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO
@@ -16,6 +17,8 @@ from spear.events.names import Mode
 from spear.policy.permission import Permission, PermissionScope
 
 Available = Callable[[str], bool]
+_COLUMN = 34
+"""Where `/help` says what something does."""
 
 
 def handlers(app: ChatApplication, available: Available) -> Mapping[str, CommandHandler]:
@@ -113,7 +116,8 @@ def help_(words: str, io: CommandIO, available: Available, keys: Mapping[str, tu
         aliases = f" (also {', '.join('/' + name for name in command.aliases)})" if command.aliases else ""
         lacking = "" if available(command.name) else f"\nthis build has no engine for it ({command.engine})"
         return f"{command.usage}{aliases}\n{command.summary}{lacking}"
-    io.show(help_page(io.palette, available, keys))
+    page = help_page(io.palette, available, keys)
+    io.show(page if io.palette.plain else wrapped(page, io.width, _COLUMN))
     return ""
 
 
@@ -124,12 +128,13 @@ def help_page(palette: Palette, available: Available, keys: Mapping[str, tuple[s
         rows.append(palette.paint(Style.ACCENT, group.value))
         for command in COMMANDS:
             if command.group is group:
+                name = ", ".join(f"/{each}" for each in command.names)
                 lacking = "" if available(command.name) else palette.paint(Style.MUTED, "  (not in this build)")
-                rows.append(f"  {_pair('/' + command.name, command.arguments)} {command.summary}{lacking}")
+                rows.append(f"  {_pair(name, command.arguments)} {command.summary}{lacking}")
     rows.append(palette.paint(Style.ACCENT, "Tools, by your own hand"))
     rows += [f"  {_pair('!' + name, arguments)} {summary}" for name, arguments, summary in OPERATOR_TOOLS]
     rows.append(palette.paint(Style.ACCENT, "Keys"))
-    rows += [f"  {key.label(keys):<31} {_does(key)}" for key in KEYS]
+    rows += [f"  {key.label(keys):<{_COLUMN - 3}} {_does(key)}" for key in KEYS]
     return "\n".join(rows)
 
 
@@ -146,4 +151,4 @@ def _does(key: KeyHelp) -> str:
 
 def _pair(name: str, arguments: str) -> str:
     whole = f"{name} {arguments}".rstrip()
-    return f"{whole:<31}" if len(whole) <= 31 else f"{whole}\n{'':<33}"
+    return f"{whole:<{_COLUMN - 3}}" if len(whole) <= _COLUMN - 3 else f"{whole}\n{'':<{_COLUMN - 1}}"

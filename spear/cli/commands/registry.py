@@ -134,7 +134,8 @@ def resolve(name: str) -> Command | Unknown:
     if len(begins) == 1:
         return begins[0]
     if begins:
-        return Unknown(f"/{name} could be {', '.join('/' + command.name for command in begins)}")
+        meant = (next(n for n in command.names if n.startswith(name)) for command in begins)
+        return Unknown(f"/{name} could be {', '.join('/' + each for each in meant)}")
     names = [n for command in COMMANDS for n in command.names]
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     return Unknown(f"there is no /{name}" + (f"; did you mean /{near[0]}?" if near else "; /help lists the commands"))

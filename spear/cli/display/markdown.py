@@ -50,6 +50,7 @@ def _markdown_class() -> Any:
     """`rich.markdown.Markdown` with headings at the left and code as it would be copied."""
     from rich.markdown import CodeBlock, Heading, Markdown, TableElement
     from rich.syntax import Syntax
+    from rich.table import Table
     from rich.text import Text
 
     class LeftHeading(Heading):
@@ -69,10 +70,12 @@ def _markdown_class() -> Any:
 
     class FoldedTable(TableElement):
         def __rich_console__(self, console: Any, options: Any) -> Any:
-            for table in super().__rich_console__(console, options):
-                for column in getattr(table, "columns", ()):
-                    column.overflow = "fold"
-                yield table
+            for part in super().__rich_console__(console, options):
+                if isinstance(part, Table):
+                    part.show_edge = False  # the blocks around it are a blank line away already
+                    for column in part.columns:
+                        column.overflow = "fold"
+                yield part
 
     class TerminalMarkdown(Markdown):
         elements: ClassVar[dict[str, Any]] = {

@@ -16,17 +16,19 @@ _RESET = "\x1b[0m"
 _NARROWEST = 20
 
 
-def wrapped(text: str, width: int) -> str:
-    """`text` with every line wider than `width` cells folded; what follows stands two columns further in."""
-    return "\n".join(row for line in text.split("\n") for row in _folded(line, max(_NARROWEST, width)))
+def wrapped(text: str, width: int, column: int | None = None) -> str:
+    """`text` with every line wider than `width` cells folded; what follows stands two columns further in, or at
+    `column`, as in a table whose last column is prose, where that leaves room."""
+    return "\n".join(row for line in text.split("\n") for row in _folded(line, max(_NARROWEST, width), column))
 
 
-def _folded(line: str, width: int) -> Iterator[str]:
+def _folded(line: str, width: int, column: int | None) -> Iterator[str]:
     if _cells(line) <= width:
         yield line
         return
     plain = unpainted(line)
-    hanging = " " * (min(len(plain) - len(plain.lstrip(" ")), width // 2) + 2)
+    further_in = min(len(plain) - len(plain.lstrip(" ")), width // 2) + 2
+    hanging = " " * (column if column is not None and column <= width // 2 else further_in)
     row, *rest = re.split(r"(?<=\S)( +)(?=\S)", line)
     style = _style_after(row, "")
     for gap, word in zip(rest[::2], rest[1::2], strict=True):

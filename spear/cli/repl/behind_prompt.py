@@ -45,7 +45,11 @@ class BehindThePrompt:
             threading.Thread(target=work, daemon=True).start()
 
     def _probe(self) -> None:
-        found = self._app.host.confinement.result()
+        try:
+            found = self._app.host.confinement.result()
+        except (SpearError, OSError) as error:
+            self.limits, self._unconfined = "none", f"commands cannot run here: {error}"
+            return
         self.limits = f"bubblewrap, limits by {found.limits or 'nothing'}" if found.ok else "none"
         if not found.ok:
             self._unconfined = f"commands cannot run here: {found.problem} — {found.remedy}"

@@ -25,7 +25,7 @@ from spear.events.stream import Event, Live, Sink
 from spear.host.confirmation import Choice, Confirm, Question, Reply
 
 _COMMAND = re.compile(r"/([A-Za-z?][A-Za-z-]*|)(?:\s+(.*))?", re.S)
-_TOOL = re.compile(r"!\s*([a-z]+)(?:\s+(.*))?", re.S)
+_TOOL = re.compile(r"!\s*([a-z]*)(?:\s+(.*))?", re.S)
 
 
 class Screen(Protocol):
@@ -125,8 +125,9 @@ class Driver:
     def request_line(self, request: str) -> str:
         """An entry as it stays on the screen."""
         first, *rest = clean(request).split("\n")
-        rows = [f"> {first}", *(f"  {line}" for line in rest)]
-        return self.screen.palette.paint(Style.REQUEST, "\n".join(rows))
+        rows = "\n".join([f"> {first}", *(f"  {line}" for line in rest)])
+        palette = self.screen.palette
+        return palette.paint(Style.REQUEST, rows if palette.plain else wrapped(rows, self.screen.width(), 2))
 
     # --- the three kinds of entry -----------------------------------------------------------------------------------
 

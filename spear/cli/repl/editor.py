@@ -11,6 +11,7 @@ from pathlib import Path
 
 from spear.errors import UsageError
 
+_HINT = "set VISUAL or EDITOR"
 _FALLBACKS = ("editor", "nano", "vim", "vi")
 
 
@@ -20,16 +21,24 @@ def edited(text: str, suffix: str) -> str:
     with tempfile.TemporaryDirectory(prefix="spear-") as directory:
         file = Path(directory) / f"text{suffix}"
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        if subprocess.run([*command, str(file)], check=False).returncode != 0:
+        try:
+            status = subprocess.run([*command, str(file)], check=False).returncode
+        except OSError as error:
+            raise UsageError(f"the editor {command[0]} cannot be started: {error.strerror}", hint=_HINT) from error
+        if status != 0:
             return text
         return file.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _command() -> list[str]:
     for variable in ("VISUAL", "EDITOR"):
-        if words := shlex.split(os.environ.get(variable, "")):
+        try:
+            words = shlex.split(os.environ.get(variable, ""))
+        except ValueError as error:
+            raise UsageError(f"{variable} is no command: {str(error).lower()}", hint=_HINT) from error
+        if words:
             return words
     for name in _FALLBACKS:
         if found := shutil.which(name):
             return [found]
-    raise UsageError("there is no editor", hint="set VISUAL or EDITOR")
+    raise UsageError("there is no editor", hint=_HINT)

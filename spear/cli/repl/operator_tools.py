@@ -44,7 +44,7 @@ def call_of(name: str, words: str) -> ToolCall | str:
         case (("read" | "ls" | "grep" | "find" | "web"), _):
             return next(f"!{tool} {arguments}: {does}" for tool, arguments, does in OPERATOR_TOOLS if tool == name)
     known = ", ".join(f"!{tool}" for tool, _, _ in OPERATOR_TOOLS)
-    return f"there is no !{name}; the tools are {known}"
+    return f"there is no !{name}; the tools are {known}" if name else f"a tool has a name: {known}"
 
 
 def _web_call(given: list[str]) -> ToolCall | str:

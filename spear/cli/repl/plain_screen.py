@@ -76,6 +76,7 @@ class PlainScreen:
                 return DISMISSED
             option = next((o for n, o in enumerate(dialog.options, 1) if typed.lower() in (str(n), o.key)), None)
             if option is None:
+                self.show(f"type a number from 1 to {len(dialog.options)}, then Enter; Ctrl+C leaves it")
                 continue
             if not option.entry:
                 return Answer(option.value)

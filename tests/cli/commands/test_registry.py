@@ -42,6 +42,13 @@ def test_an_ambiguous_prefix_names_what_it_could_be():
     assert "/redo" in found.sentence
 
 
+def test_what_an_ambiguous_prefix_names_begins_with_it():
+    for typed in "abcdefghijklmnopqrstuvwxyz":
+        found = resolve(typed)
+        if isinstance(found, Unknown) and "could be" in found.sentence:
+            assert all(name.startswith(f"/{typed}") for name in found.sentence.partition(" could be ")[2].split(", "))
+
+
 def test_the_commands_of_the_specification_are_all_there():
     expected = (
         "undo redo diff clear new history resume fork sessions context rules skills tools model switch mode "

@@ -203,6 +203,18 @@ def test_a_style_that_is_folded_begins_anew_on_every_line():
     assert wrapped("  short", 20) == "  short"
 
 
+def test_prose_beside_a_column_is_folded_into_its_column_where_that_leaves_room():
+    row = f"{'  /name':<20}" + "word " * 12
+    first, *rest = wrapped(row, 60, 20).split("\n")
+    assert first.startswith("  /name") and rest and all(len(line) - len(line.lstrip()) == 20 for line in rest)
+    assert all(line.startswith("    word") for line in wrapped(row, 30, 20).split("\n")[1:])
+
+
+def test_a_table_brings_no_blank_lines_of_its_own():
+    rendered = unpainted(MarkdownRenderer(COLOUR).render("Above\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nBelow", 80))
+    assert "\n\n\n" not in rendered and next(line for line in rendered.split("\n") if line.strip()) == "Above"
+
+
 def test_calls_that_run_side_by_side_have_a_line_each():
     written = []
     lines = CallLines(written.append)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import signal
 
+import pytest
+
 
 def test_a_request_is_served_and_its_answer_printed(chat, requests):
     r = chat()
@@ -493,6 +495,39 @@ def test_help_lists_commands_tools_and_keys(chat):
         r.wait(name)
 
 
+def test_help_stands_in_two_columns_however_narrow_the_terminal_is(chat):
+    r = chat(size=(80, 90))
+    r.mark()
+    r.line("/help")
+    shown = r.wait(r"(?s)Keys.*Up, Down.*history").replace("\r", "")
+    page = shown[shown.index("Session\n") : shown.index("Up, Down")].split("\n")
+    assert all(len(line) <= 90 for line in page)
+    assert any(re.match(r" {34}\S", line) for line in page[page.index("Keys") :])
+
+
+def test_a_long_request_is_folded_between_words_where_it_stays_on_the_screen(chat):
+    r = chat(size=(40, 60))
+    words = " ".join(f"word{n:02}" for n in range(20))
+    r.line(f"say {words}")
+    r.wait(r"> say word00[^\r\n]*\r?\n  word")
+    assert not re.search(r"\r?\n  ?ord|wor\r?\n", r.plain().split("> say")[1].split("\n\n")[0])
+
+
+def test_an_exclamation_mark_alone_is_no_request(chat, requests):
+    r = chat()
+    r.line("!")
+    r.wait("a tool has a name: !read")
+    r.line("hello")
+    r.until(lambda: requests() == ["hello"])
+
+
+@pytest.mark.parametrize(("editor", "said"), [("/no/such/editor", "cannot be started"), ("vi 'x", "is no command")])
+def test_an_editor_that_cannot_be_started_is_named(chat, editor, said):
+    r = chat("--plain", env={"VISUAL": "", "EDITOR": editor})
+    r.line("!edit a.txt")
+    r.wait(f"{said}.*set VISUAL or EDITOR")
+
+
 def test_tools_run_by_hand(chat, tmp_path, workspace):
     r = chat(env={"EDITOR": "sed -i s/one/three/", "VISUAL": ""})
     r.line("!read a.txt")
@@ -580,6 +615,7 @@ def test_a_dumb_terminal_gets_lines_and_numbered_choices(chat, workspace):
     r.wait("1. yes")
     r.settle(0.3)
     r.line("")
+    r.wait("type a number from 1 to")
     r.line("2")
     r.wait("refused")
     assert (workspace / "a.txt").read_text() == "one\n"

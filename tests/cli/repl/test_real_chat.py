@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -113,6 +114,32 @@ def test_without_a_model_the_ways_out_are_said_and_the_rest_works(project, state
     r.wait(r"2\|    return 1")
     r.line("/quit")
     assert r.end() == 0
+
+
+def test_a_state_directory_without_room_for_a_sandbox_is_said_and_no_traceback(project, state, tmp_path, terminal):
+    state.mkdir()
+    script = 'mount -t tmpfs -o size=300k none "$SPEAR_STATE_DIR" && exec "$@"'
+    program = [
+        "unshare",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        sys.executable,
+        "-m",
+        "spear.cli.main",
+    ]
+    environment = {
+        "PATH": terminal.PATH, "HOME": str(tmp_path), "TERM": "xterm", "SPEAR_STATE_DIR": str(state),
+        "SPEAR_API_BASE": "http://127.0.0.1:9/v1",
+    }  # fmt: skip
+    r = terminal.Terminal(lambda: os.execvp(program[0], program), project, environment)
+    r.wait("commands cannot run here")
+    r.line("/quit")
+    r.end()
+    assert "Traceback" not in r.plain()
 
 
 def test_a_configuration_error_ends_the_chat_with_its_sentence(project, tmp_path, terminal):
