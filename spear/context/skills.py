@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ TREE_SKILLS = ".agents/skills"
 CONFIG_SKILLS = "skills"
 _FOLDER_FILE = "SKILL.md"
 _ANY = "any"
+_MOST_NAMES = 100
+_LARGEST_NUMBER = 256
 _WHOLE = 4_000
 """Characters of skill bodies shown whole, in order; the others are named with where to read them."""
 
@@ -162,11 +165,11 @@ def _skill(shown: str, text: str | DocumentProblem, place: str, default_scope: t
     given = keys.get("name")
     return Skill(
         one_line(given if isinstance(given, str) and given.strip() else name, 64),
-        one_line(str(keys.get("description") or ""), 300),
+        one_line(_scalar(keys.get("description")), 300),
         body.strip(),
         _names(keys["scope"]) if "scope" in keys else default_scope,
         _names(keys.get("requires")),
-        one_line(str(keys.get("version") or ""), 40),
+        one_line(_scalar(keys.get("version")), 40),
         shown,
         place,
     )
@@ -176,4 +179,13 @@ def _names(value: Any) -> tuple[str, ...]:
     """A list of names from a YAML value: a list, or words between commas."""
     if isinstance(value, str):
         value = value.split(",")
-    return tuple(str(item).strip() for item in value if str(item).strip()) if isinstance(value, list) else ()
+    if not isinstance(value, list):
+        return ()
+    return tuple(name for item in value[:_MOST_NAMES] if (name := _scalar(item).strip()))
+
+
+def _scalar(value: Any) -> str:
+    """A plain YAML value as text. A list or mapping is none: through aliases a short one may stand for gigabytes."""
+    if isinstance(value, int) and value.bit_length() > _LARGEST_NUMBER:
+        return ""
+    return str(value) if isinstance(value, str | int | float | date) and value is not False else ""

@@ -16,7 +16,7 @@ from spear.errors import ConfigurationError
 from spear.retrieval.chunking.files import Cutter
 from spear.retrieval.engines import Engine, InProcess
 from spear.retrieval.reading import Batch, Known, Source, read_changes
-from spear.retrieval.store import meta, set_meta, writer
+from spear.retrieval.store import meta, meta_number, set_meta, writer
 from spear.retrieval.walk import MAX_FILES, Tree, walk
 from spear.retrieval.words import MixedCase
 from spear.state.redaction import Redactor
@@ -156,13 +156,17 @@ def _belongs(connection: sqlite3.Connection, root: Path, index: Path) -> None:
 
 def _known(connection: sqlite3.Connection) -> dict[str, Known]:
     rows = connection.execute("SELECT path, sha256, stamp, first, count FROM files")
-    return {row[0]: Known(*row[1:]) for row in rows}
+    known = {row[0]: Known(*row[1:]) for row in rows}
+    for path, file in known.items():
+        if not (isinstance(file.first, int) and isinstance(file.count, int) and isinstance(file.sha256, bytes)):
+            raise sqlite3.DatabaseError(f"its entry for {path!r} cannot be read")
+    return known
 
 
 def _take(connection: sqlite3.Connection, prepared: _Prepared, known: Mapping[str, Known], counts: _Counts) -> None:
     """Write one batch; the caller commits."""
     batch = prepared.batch
-    next_id = int(meta(connection, "next"))
+    next_id = meta_number(connection, "next")
     files: list[tuple[object, ...]] = []
     passages: list[tuple[object, ...]] = []
     for source, rows in zip(batch.changed, prepared.rows, strict=True):

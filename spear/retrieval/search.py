@@ -88,7 +88,10 @@ class Index:
 
     def _matching(self, expression: str, depth: int) -> list[tuple[int, str]]:
         sql = "SELECT rowid, title FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
-        return self.connection.execute(sql, (expression, depth)).fetchall()
+        found = self.connection.execute(sql, (expression, depth)).fetchall()
+        if not all(isinstance(title, str) for _, title in found):
+            raise sqlite3.DatabaseError(_UNREADABLE)
+        return found
 
     def hits(self, query: Query, numbers: Sequence[int]) -> tuple[Hit, ...]:
         """The passages of these numbers, in their order; one that was replaced meanwhile is left out."""
@@ -115,8 +118,19 @@ class Index:
                 row = self.connection.execute(marked, (_MARK, _UNMARK, expression, number)).fetchone()
             row = row or self.connection.execute(plain, (number,)).fetchone()
             if row is not None:
-                found[number] = row
+                found[number] = _sound(row)
         return found
+
+
+_UNREADABLE = "one of its passages cannot be read"
+
+
+def _sound(row: Sequence[str | int]) -> Sequence[str | int]:
+    """A row of the kinds a writer of ours leaves. Raises sqlite3.DatabaseError for any other: the index is damaged."""
+    *texts, first, last = row
+    if not (all(isinstance(text, str) for text in texts) and isinstance(first, int) and isinstance(last, int)):
+        raise sqlite3.DatabaseError(_UNREADABLE)
+    return row
 
 
 def _hit(query: Query, row: Sequence[str | int]) -> Hit:

@@ -89,7 +89,7 @@ def failures(path: Path) -> Iterator[None]:
     """Turn what SQLite reports about `path` into a StateError with the way out."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the words of a damaged schema may be no text
         raise StateError(f"the index {path} cannot be used: {error}", hint=_hint(error)) from error
     except OSError as error:
         raise state_error("use the index", path, error) from error
@@ -99,6 +99,15 @@ def meta(connection: sqlite3.Connection, key: str) -> str:
     """One entry of the index about itself, as text; empty when it is not there."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return "" if row is None else str(row[0])
+
+
+def meta_number(connection: sqlite3.Connection, key: str) -> int:
+    """One entry that is a number. Raises sqlite3.DatabaseError where it is none: no writer of ours left it so."""
+    text = meta(connection, key)
+    try:
+        return int(text)
+    except ValueError as error:
+        raise sqlite3.DatabaseError(f"its entry {key} is {text[:40]!r}, not a number") from error
 
 
 def set_meta(connection: sqlite3.Connection, key: str, value: str | int) -> None:
@@ -123,8 +132,7 @@ def _version(connection: sqlite3.Connection) -> int | None:
     """The schema of an index; None for a database without tables."""
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
         return None
-    row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
-    return int(row[0]) if row else None
+    return meta_number(connection, "schema")
 
 
 def _refuse_newer(path: Path, version: int) -> None:
@@ -135,7 +143,7 @@ def _refuse_newer(path: Path, version: int) -> None:
         )
 
 
-def _hint(error: sqlite3.DatabaseError) -> str:
+def _hint(error: Exception) -> str:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return "another process is writing it; try again when it is done"

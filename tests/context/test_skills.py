@@ -75,6 +75,22 @@ def test_unreadable_front_matter_is_part_of_the_body(tree, shelf):
     assert plain.body == "only a body"
 
 
+def test_a_header_that_stands_for_gigabytes_is_not_spelled_out(tree, shelf):
+    levels = ["a: &a [lol, lol, lol, lol, lol, lol, lol, lol]"]
+    levels += [
+        f"{n}: &{n} [{', '.join([f'*{before}'] * 8)}]" for before, n in zip("abcdefghijk", "bcdefghijkl", strict=True)
+    ]
+    huge = "0x" + "f" * 8000
+    skill(
+        tree, ".agents/skills/b.md", "\n".join([*levels, "name: b", "description: *l", "version: *l", "requires: *l"])
+    )
+    skill(tree, ".agents/skills/n.md", f"name: n\ndescription: {huge}\nversion: {huge}")
+    assert [(one.name, one.description, one.version, one.requires) for one in shelf.choose().offered] == [
+        ("b", "", "", ()),
+        ("n", "", "", ()),
+    ]
+
+
 def test_an_empty_file_is_no_skill(tree, shelf):
     skill(tree, "config/skills/a.md", "name: hollow\nscope: [any]", "")
     assert reasons(shelf.choose())["hollow (skills/a.md)"] == "is empty"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import signal
 import sqlite3
 import stat
@@ -276,6 +278,40 @@ def test_damage_in_the_middle_is_an_error_and_not_a_crash(tree, update, index, f
     index.write_bytes(data)
     with pytest.raises(StateError, match="cannot be used"):
         find("needle")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flipped_byte_anywhere_is_read_or_reported(tree, update, index, find, seed):
+    update()
+    data = index.read_bytes()
+    chosen = random.Random(seed)
+    for place in chosen.sample([place for place, byte in enumerate(data) if byte], 25):
+        index.write_bytes(data[:place] + bytes([data[place] ^ chosen.randrange(1, 256)]) + data[place + 1 :])
+        for suffix in ("-wal", "-shm"):
+            index.with_name(index.name + suffix).unlink(missing_ok=True)
+        for use in (lambda: find("ring"), update):
+            with contextlib.suppress(StateError):
+                use()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE meta SET value = 'x' WHERE key = 'next'",
+        "UPDATE meta SET value = 'x' WHERE key = 'schema'",
+        "UPDATE files SET stamp = '', count = 'x'",
+    ],
+)
+def test_entries_no_writer_left_are_damage(tree, update, index, statement):
+    update()
+    connection = sqlite3.connect(index)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    (tree / "new.txt").write_text("more")
+    with pytest.raises(StateError) as caught:
+        update()
+    assert "--rebuild" in caught.value.hint
 
 
 def test_the_index_of_a_newer_version_is_left_alone(tree, update, index, find):

@@ -154,7 +154,7 @@ class KnowledgeDatabase:
         """SQLite's errors as the sentences of spec 4.3."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the words of a damaged schema may be no text
             text = str(error)
             if "locked" in text or "busy" in text:
                 raise StateError(

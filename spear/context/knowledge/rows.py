@@ -101,6 +101,8 @@ def _record(row: sqlite3.Row) -> Record:
 
 
 def _read(row: sqlite3.Row) -> Record:
+    if any(isinstance(value, bytes) for value in tuple(row)):
+        raise TypeError("text is expected")
     source = None
     if row["source_path"]:
         source = Source(row["source_path"], row["source_line"], row["source_quote"], row["source_sha256"])

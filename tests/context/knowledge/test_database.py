@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import random
 import signal
 import sqlite3
 import stat
@@ -144,6 +145,31 @@ def test_a_damaged_database_is_an_error_with_a_remedy(tree, path, damage):
         knowledge.records()
     assert "damaged" in error.value.message
     assert "import" in error.value.hint
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_flipped_byte_anywhere_is_read_or_reported(tree, path, seed):
+    tree.write("a.c", "int x;\n")
+    for number in range(6):
+        source = {"source": "a.c", "quote": "int x"} if number % 2 else {}
+        tree.knowledge().add(Draft(f"Fact {number}.", subject=f"s{number}", **source))
+    data = path.read_bytes()
+    chosen = random.Random(seed)
+    places = [place for place, byte in enumerate(data) if byte]
+    for place in chosen.sample(places, 40):
+        path.write_bytes(data[:place] + bytes([data[place] ^ chosen.randrange(1, 256)]) + data[place + 1 :])
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        with contextlib.suppress(StateError):
+            tree.knowledge().current()
+
+
+def test_a_schema_whose_words_are_no_text_is_damage(tree, path):
+    tree.knowledge().add(Draft("A fact."))
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"provenance TEXT", b"pro\xcc\xccnance\xccTEXT"))
+    with pytest.raises(StateError, match="damaged"):
+        tree.knowledge().records()
 
 
 def test_another_programs_database_is_left_alone(tree, path):
