@@ -149,7 +149,7 @@ class TurnView:
         call = begun or Running(called(data, self._canvas.width() - 20, self._canvas.palette), 0.0)
         if self._waited and "duration_s" in data:  # the operator's time is not the tool's
             data = {**data, "duration_s": max(0.0, data["duration_s"] - self._waited)}
-        self._emit(f"{self._paint(Style.ACCENT, '•')} {call.line} {finished(data, self._canvas.palette)}")
+        self._emit(self._fitted(f"{self._paint(Style.ACCENT, '•')} {call.line} {finished(data, self._canvas.palette)}"))
         if "added" in data and call.path:
             added, removed = self._lines.get(call.path, (0, 0))
             self._lines[call.path] = (added + data["added"], removed + data["removed"])
@@ -174,7 +174,7 @@ class TurnView:
             status = str(step.get("status", "")).lower().replace("_", " ")
             style = Style.OK if status == "passed" else Style.BAD if status in ("failed", "error") else Style.WARN
             line = f"{self._paint(Style.TITLE, 'Validate')} {one_line(str(step.get('command', '')), 80)}"
-            self._emit(f"{self._paint(Style.ACCENT, '•')} {line} {self._paint(style, status)}")
+            self._emit(self._fitted(f"{self._paint(Style.ACCENT, '•')} {line} {self._paint(style, status)}"))
         self._canvas.activity()
 
     def _repairing(self, _: Any) -> None:
@@ -182,7 +182,7 @@ class TurnView:
         self._emit(self._paint(Style.WARN, "! the project's validation failed: one repair pass"))
 
     def _guardrail(self, data: Any) -> None:
-        self._emit(self._paint(Style.MUTED, f"  {one_line(str(data.get('detail', '')), 200)}"))
+        self._emit(self._fitted(self._paint(Style.MUTED, f"  {one_line(str(data.get('detail', '')), 200)}")))
 
     _HANDLERS: ClassVar[dict[EventName, Callable[[TurnView, Any], None]]] = {
         EventName.MODEL_REQUESTED: _requested,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from spear.cli.display.markdown import MarkdownRenderer
-from spear.cli.display.palette import PLAIN
+from spear.cli.display.palette import PLAIN, Palette, palette_of, unpainted
 from spear.cli.repl.interruption import Interruption
 from spear.cli.repl.progress import Progress
 from spear.cli.repl.status_line import running_line
@@ -24,9 +24,9 @@ from spear.events.turn import TurnResult
 class Shown:
     """A view and what it printed."""
 
-    def __init__(self) -> None:
+    def __init__(self, palette: Palette = PLAIN, width: int = 80) -> None:
         self.texts: list[str] = []
-        self.view = TurnView(Canvas(PLAIN, MarkdownRenderer(PLAIN), lambda: 80, self.texts.append))
+        self.view = TurnView(Canvas(palette, MarkdownRenderer(palette), lambda: width, self.texts.append))
 
     def say(self, text: str) -> None:
         self.view(Live(LiveKind.TEXT, text))
@@ -56,6 +56,15 @@ class Shown:
 @pytest.fixture
 def shown() -> Shown:
     return Shown()
+
+
+def test_a_line_of_a_call_is_folded_between_words_on_a_narrow_terminal():
+    narrow = Shown(palette_of("dark", {"TERM": "xterm"}, plain=False), 40)
+    narrow.call(outcome="refused", reason="it is outside of what was asked for in this turn")
+    narrow.event(EventName.GUARDRAIL_STOPPED, detail="the same refusal came five times, so the turn was stopped")
+    lines = unpainted(narrow.text).split("\n")
+    assert len(lines) > 3 and all(len(line) <= 40 for line in lines)
+    assert " ".join(" ".join(lines).split()).count("it is outside of what was asked for in this turn") == 1
 
 
 def test_a_block_is_printed_as_soon_as_it_is_finished_and_only_once(shown):
