@@ -43,6 +43,7 @@ class Searching:
         lines = [f"{found.corpus}  {found.hit.place}  {one_line(found.hit.snippet, 110)}" for found in answer.hits]
         lines += [f"{corpus.name} is not indexed: /reindex {corpus.name}" for corpus in answer.not_indexed]
         lines += [f"the index of {corpus.name} is not complete: /reindex {corpus.name}" for corpus in answer.incomplete]
+        lines += [f"{corpus.name} is left out: {error}" for corpus, error in answer.unusable]
         lines = lines or ["nothing found"]
         if self._lacking:
             lines.append(self._lacking)  # once a session
@@ -94,7 +95,7 @@ class Searching:
         workspace, settings = self._workspace, self._settings
         return tuple(
             corpora_of(
-                workspace.registry, workspace.registered, workspace.roots.primary, self._state,
+                workspace.registry, workspace.project, workspace.roots.primary, self._state,
                 also=settings.with_corpora, without=settings.without_corpora,
             )
         )  # fmt: skip
@@ -103,8 +104,10 @@ class Searching:
         from spear.retrieval.federation import corpus_of
 
         workspace = self._workspace
-        project = workspace.registry.projects.get(name) if name else workspace.registered
-        if name and project is None and name != workspace.roots.primary.name:
+        project = workspace.registry.projects.get(name)
+        if project is None and (not name or name == workspace.roots.primary.name):
+            project = workspace.project
+        elif project is None:
             known = ", ".join(workspace.registry.projects) or "none is registered"
             raise UsageError(f"there is no corpus {name}", hint=f"known: {known}")
         return corpus_of(project, project.root if project else workspace.roots.primary, self._state)

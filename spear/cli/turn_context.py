@@ -15,6 +15,7 @@ from spear.cli.workspace import Workspace
 from spear.context.context_selection import Offer, Selection, Sources, select
 from spear.context.identity import WorkspaceIdentity
 from spear.context.knowledge_commands import KnowledgeCommands, Role
+from spear.context.other_corpora import named_elsewhere
 from spear.context.passes import Material, Pass, TurnShape
 from spear.context.rules import RuleBook, RulePlaces
 from spear.context.skills import SkillShelf
@@ -74,6 +75,8 @@ class SessionContext:
         self._state = state
         self._redactor = redactor
         self._others = tuple(workspace.roots.others)
+        self._registry = workspace.registry
+        self._told_ways: set[str] = set()
         self._legacy = (state.root, configuration)
         self._providers: CapabilityProviders | None = None
         self.notices: tuple[str, ...] = ()
@@ -100,6 +103,13 @@ class SessionContext:
     def sources(self, offers: tuple[Offer, ...] = (), withheld: tuple[Withheld, ...] = ()) -> Sources:
         """Where a selection takes its material from."""
         return Sources(self.rules, self.skills, self.knowledge, self._others, offers, withheld)
+
+    def ways_elsewhere(self, request: str) -> tuple[str, ...]:
+        """How to go to the other corpora a request names; each is told once a session."""
+        found = named_elsewhere(request, self.identity, self._registry)
+        new = tuple(sentence for sentence in found if sentence not in self._told_ways)
+        self._told_ways.update(new)
+        return new
 
     def close(self) -> None:
         """End the processes of external capabilities."""
@@ -174,7 +184,8 @@ class TurnContext:
         selection = self.select()
         for event in selection.events:
             self._turn.emit(event)
-        for notice in (*selection.notices, *self._session.notices):
+        elsewhere = self._session.ways_elsewhere(self._turn.request)
+        for notice in (*elsewhere, *selection.notices, *self._session.notices):
             self._turn.emit(Live(LiveKind.NOTICE, notice))
         return selection.sections
 

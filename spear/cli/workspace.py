@@ -81,4 +81,4 @@ def _declared(project: Project | None, primary: Path, settings: Settings) -> tup
         shown = "; ".join(commands[:6]) or "no commands"
         text = f"{DECLARATION} is not trusted yet and is ignored ({shown}); trust it with: spear-chat trust"
         return None, (*notices, text)
-    return Project(primary.name, primary, found.declared), notices
+    return Project(primary.name, primary, found.declared, registered=False), notices

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spear.errors import ConfigurationError
+from spear.errors import ConfigurationError, StateError
 from spear.retrieval.embedding.embedder import Embedder
 from spear.retrieval.embedding.vectors import nearest
 from spear.retrieval.search import Hit, Index
 from spear.retrieval.store import failures
 from spear.retrieval.walk import Tree
 from spear.retrieval.words import Query
-from spear.state.directory import StateDirectory, safe_name
+from spear.state.directory import StateDirectory
 from spear.workspace.projects import Project, Registry
 
 RANK_CONSTANT = 20
@@ -48,30 +48,34 @@ class CorpusHit:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a search found, best first; `not_indexed` are corpora without an index, `incomplete` those whose index lacks
-    files: an indexing that was stopped, or one that ended at its cap."""
+    files: an indexing that was stopped, or one that ended at its cap; `unusable` those that cannot be read, and why."""
 
     hits: tuple[CorpusHit, ...]
     not_indexed: tuple[Corpus, ...] = ()
     incomplete: tuple[Corpus, ...] = ()
+    unusable: tuple[tuple[Corpus, StateError], ...] = ()
 
 
 def search_corpora(corpora: Iterable[Corpus], text: str, limit: int = 10, embedder: Embedder | None = None) -> Answer:
     """Ask every corpus, by words and, given an `embedder`, by vectors. Any text is a query; "quoted phrases" must
-    occur. Raises StateError when an index is damaged or of another version.
+    occur. An index that is damaged or of another version leaves the others usable.
     """
     query = Query.of(text)
     found: dict[Corpus, Sequence[Hit]] = {}
-    missing, incomplete = [], []
+    missing, incomplete, unusable = [], [], []
     for corpus in corpora:
-        index = Index.open(corpus.index)
-        if index is None:
-            missing.append(corpus)
-            continue
-        with index:
-            found[corpus] = search_index(index, query, limit, embedder)
-            if not index.is_complete:
-                incomplete.append(corpus)
-    return Answer(fuse(found, limit), tuple(missing), tuple(incomplete))
+        try:
+            index = Index.open(corpus.index)
+            if index is None:
+                missing.append(corpus)
+                continue
+            with index:
+                found[corpus] = search_index(index, query, limit, embedder)
+                if not index.is_complete:
+                    incomplete.append(corpus)
+        except StateError as error:
+            unusable.append((corpus, error))
+    return Answer(fuse(found, limit), tuple(missing), tuple(incomplete), tuple(unusable))
 
 
 def search_index(index: Index, query: Query, limit: int, embedder: Embedder | None = None) -> tuple[Hit, ...]:
@@ -86,10 +90,7 @@ def search_index(index: Index, query: Query, limit: int, embedder: Embedder | No
 
 
 def corpus_of(project: Project | None, directory: Path, state: StateDirectory) -> Corpus:
-    """The corpus of a project; of the directory alone when it is registered nowhere.
-
-    Raises ConfigurationError when the project's `collection` cannot name a file.
-    """
+    """The corpus of a project; of the directory alone when nothing is declared about it."""
     if project is None:
         root = directory.resolve()
         return Corpus(root.name or "root", Tree(root), state.index(_collection(root.name, str(root))))
@@ -149,15 +150,11 @@ def fuse_ranks(rankings: Sequence[Sequence[int]], limit: int) -> tuple[int, ...]
 
 def _of_project(project: Project) -> str:
     declared = project.declared.collection
-    if declared is None:
+    if declared is not None:
+        return declared
+    if project.registered:
         return _collection(project.name, project.name, exact=True)
-    try:
-        return safe_name(declared)
-    except ValueError as error:
-        raise ConfigurationError(
-            f"project {project.name}, key collection: {declared!r} cannot name an index",
-            hint="use letters, digits, `_`, `-` and `.`",
-        ) from error
+    return _collection(project.root.name, str(project.root))
 
 
 def _collection(name: str, identity: str, *, exact: bool = False) -> str:

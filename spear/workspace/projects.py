@@ -8,9 +8,11 @@ its digest, before any of its commands run.
 from __future__ import annotations
 
 import difflib
+import errno
 import hashlib
 import json
 import os
+import stat
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -18,14 +20,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from spear.errors import ConfigurationError
+from spear.state.directory import safe_name
 
 DECLARATION = ".spear/project.toml"
 """Where a tree declares itself, relative to its root."""
 
 _NAME_LIMIT = 64
+_LARGEST_DECLARATION = 256 * 1024
 
 
 class Declaration(BaseModel):
@@ -37,7 +41,9 @@ class Declaration(BaseModel):
     indexer: Literal["generic", "buildsystem"] = Field("generic", description="`generic` or `buildsystem`")
     autoindex: bool = Field(False, description="true or false")
     prompt_file: str | None = Field(None, description="a path relative to the project")
-    collection: str | None = Field(None, description="the name of the index")
+    collection: str | None = Field(
+        None, description="the name of the index: letters, digits, `_`, `-` and `.`, as no path is"
+    )
     exclude: tuple[str, ...] = Field((), description="a list of names (matched anywhere) or `./` paths (anchored)")
     include_build: bool = Field(False, description="true or false")
     corpora: tuple[str, ...] = Field((), description="a list of registered names")
@@ -53,6 +59,11 @@ class Declaration(BaseModel):
     normative_checks: tuple[dict[str, Any], ...] = Field((), description="a list of objects")
     normative_applicability: tuple[dict[str, Any], ...] = Field((), description="a list of objects")
     standards: tuple[str, ...] = Field((), description="a list of standard names")
+
+    @field_validator("collection")
+    @classmethod
+    def _a_file_name(cls, given: str | None) -> str | None:
+        return given if given is None else safe_name(given)
 
 
 class ProjectEntry(Declaration):
@@ -77,11 +88,13 @@ class ProjectProblem:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A usable project: its canonical root and what is declared about it."""
+    """A usable project: its canonical root and what is declared about it. One that is not `registered` is what a
+    trusted tree says of itself: its name is that of its directory, which other trees may share."""
 
     name: str
     root: Path
     declared: Declaration
+    registered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +155,11 @@ def load_tree_declaration(root: Path) -> TreeDeclaration | None:
     """What the tree at `root` declares in `.spear/project.toml`; None when it declares nothing."""
     file = root / DECLARATION
     try:
-        if file.is_symlink() or file.parent.is_symlink():
-            return None
-        data = file.read_bytes()
-    except OSError:
+        data = _content(file)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        return TreeDeclaration(file, "", None, (ProjectProblem(DECLARATION, "", f"is not used: {error.strerror}"),))
     digest = hashlib.sha256(data).hexdigest()
     try:
         raw = tomllib.loads(data.decode("utf-8"))
@@ -156,6 +169,21 @@ def load_tree_declaration(root: Path) -> TreeDeclaration | None:
         return TreeDeclaration(file, digest, Declaration.model_validate(_frozen(raw)))
     except ValidationError as error:
         return TreeDeclaration(file, digest, None, tuple(_explained(DECLARATION, error, Declaration)))
+
+
+def _content(file: Path) -> bytes:
+    """The bytes of a tree's declaration. Raises OSError, also for what is no plain file of bounded length: a pipe would
+    never end, a link would declare for this tree what another says."""
+    if file.parent.is_symlink() or file.is_symlink():
+        raise OSError(errno.ELOOP, "it is a symbolic link")
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(descriptor, "rb") as source:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        data = source.read(_LARGEST_DECLARATION + 1)
+    if len(data) > _LARGEST_DECLARATION:
+        raise OSError(errno.EFBIG, f"it is larger than {_LARGEST_DECLARATION // 1024} KiB")
+    return data
 
 
 def add_project(file: Path, name: str, entry: Mapping[str, Any]) -> tuple[ProjectProblem, ...]:

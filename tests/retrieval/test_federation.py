@@ -11,7 +11,7 @@ from spear.errors import ConfigurationError
 from spear.retrieval.federation import corpora_of, corpus_of, fuse_ranks, search_corpora
 from spear.retrieval.indexing import IndexOptions, finish, index_tree
 from spear.state.directory import StateDirectory
-from spear.workspace.projects import Registry, load_registry
+from spear.workspace.projects import Declaration, Project, Registry, load_registry
 
 
 @pytest.fixture
@@ -59,16 +59,35 @@ def test_a_federated_corpus_that_is_gone_is_left_out(tmp_path, state):
 
 
 def test_the_index_is_named_by_the_project_its_collection_or_its_path(tmp_path, state):
-    found = registry(tmp_path, mine={}, named={"collection": "books"}, bad={"collection": "../x"})
+    found = registry(tmp_path, mine={}, named={"collection": "books"})
     assert corpus_of(found.projects["mine"], tmp_path, state).index == state.index("mine")
     assert corpus_of(found.projects["named"], tmp_path, state).index == state.index("books")
-    with pytest.raises(ConfigurationError, match="project bad, key collection"):
-        corpus_of(found.projects["bad"], tmp_path, state)
     (tmp_path / "a/src").mkdir(parents=True)
     (tmp_path / "b/src").mkdir(parents=True)
     one, two = (corpus_of(None, tmp_path / name / "src", state) for name in "ab")
     assert one.name == two.name == "src"
     assert one.index != two.index
+
+
+def test_what_a_trusted_tree_declares_is_declared_for_its_index_whose_name_it_takes_from_nobody(tmp_path, state):
+    found = registry(tmp_path, src={})
+    (tmp_path / "a/src").mkdir(parents=True)
+    declared = Declaration(exclude=("*.md",), corpora=("src",), autoindex=True)
+    tree = Project("src", (tmp_path / "a/src").resolve(), declared, registered=False)
+    own, other = corpora_of(found, tree, tree.root, state)
+    assert (own.tree.exclude, own.autoindex, other.index) == (("*.md",), True, state.index("src"))
+    assert own.index == corpus_of(None, tree.root, state).index != other.index
+
+
+def test_an_index_that_cannot_be_read_leaves_the_others_usable(tmp_path, state):
+    found = registry(tmp_path, broken={}, sound={})
+    broken, sound = (corpus_of(found.projects[name], tmp_path, state) for name in ("broken", "sound"))
+    fill(sound, **{"a.txt": "zebra"})
+    broken.index.write_bytes(b"no database, but long enough to be read as one" * 40)
+    answer = search_corpora((broken, sound), "zebra")
+    assert names(hit.corpus for hit in answer.hits) == ["sound"]
+    ((corpus, error),) = answer.unusable
+    assert corpus is broken and str(broken.index) in error.message and "--rebuild" in error.hint
 
 
 def test_exclude_and_build_are_those_of_the_entry(tmp_path, state):

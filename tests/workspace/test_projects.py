@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,7 @@ def test_a_tree_that_is_gone_is_a_notice(root, file):
         ({"path": "/x", "autoindex": "yes"}, "autoindex", "true or false"),
         ({"indexer": "generic"}, "path", "is missing"),
         ({"path": ""}, "path", "an absolute path"),
+        ({"path": "/x", "collection": "../y"}, "collection", "the name of the index"),
         ({"path": "a\0b"}, "path", "does not name a directory"),
         ({"path": "~nobody-of-this-name/x"}, "path", "does not name a directory"),
         ("/x", "", "must be an object"),
@@ -131,6 +133,25 @@ def test_a_wrong_declaration_is_reported_and_declares_nothing(root, text):
     found = load_tree_declaration(root)
     assert found.declared is None
     assert found.problems
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "directory", "endless"])
+def test_a_declaration_that_is_no_plain_file_is_reported_and_blocks_nobody(root, kind):
+    (root / ".spear").mkdir()
+    place = root / ".spear/project.toml"
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "link":
+            (root / "other.toml").write_text('test_commands = ["make"]')
+            place.symlink_to("../other.toml")
+        case "directory":
+            place.mkdir()
+        case "endless":
+            place.write_text("#" * 300_000)
+    found = load_tree_declaration(root)
+    assert found.declared is None
+    assert "is not used" in found.problems[0].line()
 
 
 JSON = st.recursive(
