@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from spear.agent.messages import FailureKind
@@ -18,6 +19,7 @@ from spear.cli.resuming import resumed
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
 from spear.cli.spending import Spending
+from spear.cli.streams import Printed
 from spear.control.controller import FinishedTurn
 from spear.errors import UsageError
 from spear.events.names import EventName, Stop, Verdict
@@ -46,14 +48,20 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
         print(json.dumps({"request": request, **app.explain(request)}, ensure_ascii=False, indent=2))
         app.close()
         return 0
-    spending = Spending(app.price)
+    spending, printed = Spending(app.price), Printed()
     with Stopping() as stopping:
+
+        def cancelled() -> bool:
+            return stopping.cancelled() or printed.unread
+
         try:
-            sink = fan_out(_sink(output), spending)
-            done = app.run_turn(request, sink=sink, cancelled=stopping.cancelled, attachment=attachment)
+            sink = fan_out(_sink(output, printed), spending)
+            done = app.run_turn(request, sink=sink, cancelled=cancelled, attachment=attachment)
         finally:
             app.close()
-    _print(done, output, spending.text, default_endpoint=loaded.is_default("api_base"))
+    if printed.unread and done.result.stop.reason is Stop.INTERRUPTED:
+        _diagnose("spear-chat: nobody reads stdout any more: the turn was stopped")
+    _print(done, output, printed, spending.text, default_endpoint=loaded.is_default("api_base"))
     return exit_status(done, stopping.status)
 
 
@@ -92,9 +100,9 @@ def _stdin() -> str:
     return data.decode("utf-8", "replace")
 
 
-def _sink(output: str) -> Sink:
+def _sink(output: str, printed: Printed) -> Sink:
     if output == "stream-json":
-        return _stream_json
+        return lambda item: _stream_json(item, printed)
     return _progress() if sys.stderr.isatty() else _quiet
 
 
@@ -119,7 +127,7 @@ def _progress() -> Sink:
     return show
 
 
-def _stream_json(item: Event | Live) -> None:
+def _stream_json(item: Event | Live, printed: Printed) -> None:
     if isinstance(item, Event):
         row = {"event": item.name.value, "turn": item.turn, "data": dict(item.data)}
     elif item.kind is LiveKind.TEXT:
@@ -127,20 +135,20 @@ def _stream_json(item: Event | Live) -> None:
     else:
         _quiet(item)
         return
-    print(json.dumps(row, ensure_ascii=True, default=str), flush=True)
+    printed.line(json.dumps(row, ensure_ascii=True, default=str))
 
 
-def _print(done: FinishedTurn, output: str, cost: str, *, default_endpoint: bool) -> None:
+def _print(done: FinishedTurn, output: str, printed: Printed, cost: str, *, default_endpoint: bool) -> None:
     result = done.result
     if output == "text":
         if result.answer.strip():
-            print(clean(result.answer))
+            printed.line(clean(result.answer))
         block = end_block(result, cost=cost)
         if block:
             _diagnose(block)
     else:
         document = result.model_dump(mode="json", by_alias=True)
-        print(json.dumps(document, ensure_ascii=output == "stream-json"), flush=True)
+        printed.line(json.dumps(document, ensure_ascii=output == "stream-json"))
     if done.failure is not None:
         hint = f" — {done.failure.hint}" if done.failure.hint else ""
         _diagnose(f"spear-chat: {done.failure.message}{hint}")
@@ -149,4 +157,5 @@ def _print(done: FinishedTurn, output: str, cost: str, *, default_endpoint: bool
 
 
 def _diagnose(text: str, end: str = "\n") -> None:
-    print(clean(text), file=sys.stderr, flush=True, end=end)
+    with suppress(OSError):  # a terminal or reader that is gone is no reason to lose the turn
+        print(clean(text), file=sys.stderr, flush=True, end=end)

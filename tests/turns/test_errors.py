@@ -142,3 +142,11 @@ def test_a_full_device_behind_stdout_is_said_and_no_defect(counter):
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "no space left on device" in done.stderr and "defect" not in done.stderr
+
+
+def test_a_registry_of_capabilities_that_cannot_be_read_is_named(counter):
+    place = counter.home / "capabilities.json"
+    place.write_text("{")
+    with ModelServer([text("hi")]) as server:
+        done = counter.run("-p", "hello", "--capabilities-file", str(place), "--api-base", server.base_url)
+    assert done.returncode == 2 and f"{place} is not valid JSON" in done.stderr and not server.requests
