@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,8 @@ from spear.state.directory import StateDirectory
 from spear.state.trust import TrustStore
 from spear.workspace.projects import DECLARATION
 
-_SHOWN = 4000
+_SHOWN = 65_536
+"""Bytes of a file that is shown and trusted: what is trusted is shown whole."""
 
 
 def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
@@ -29,13 +31,18 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
     files = [root / name for name in (DECLARATION, PROJECT_FILE) if (root / name).is_file()]
     if not files:
         raise UsageError(f"{root} declares nothing", hint=f"there is no {DECLARATION} and no {PROJECT_FILE} in it")
+    shown: dict[Path, str] = {}
     for file in files:
-        print(f"--- {file}\n{clean(file.read_text(encoding='utf-8', errors='replace')[:_SHOWN])}")
+        data = file.read_bytes()
+        if len(data) > _SHOWN:
+            raise UsageError(f"{file} is too long to be read before it is trusted", hint=f"at most {_SHOWN} bytes")
+        print(f"--- {file}\n{clean(data.decode(errors='replace'))}")
+        shown[file] = hashlib.sha256(data).hexdigest()
     if not parsed.yes and not _agreed():
         print("nothing was trusted")
         return 0
     state.prepare()
-    store.trust(*files)
+    store.approve(shown)
     print("trusted as they are now; a change to them asks again")
     return 0
 

@@ -13,6 +13,10 @@ from spear.workspace.projects import DECLARATION, Project, Registry, load_regist
 from spear.workspace.roots import Roots
 
 
+_SHOWN = 6
+"""Commands of an untrusted declaration that the notice names; `spear-chat trust` shows all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """What a session knows of where it works. `registered` is the entry of this machine's registry, `project` that or
@@ -75,10 +79,14 @@ def _declared(project: Project | None, primary: Path, settings: Settings) -> tup
     if found.declared is None:
         return None, notices
     trusted = TrustStore(StateDirectory(settings.state_dir).trusted)
-    if not trusted.trusts(found.file):
+    if trusted.approved().get(str(found.file.resolve())) != found.digest:  # the very text that was read
         said = found.declared
-        commands = (*said.build_commands, *said.test_commands, *said.lint_commands, *said.acceptance_commands)
-        shown = "; ".join(commands[:6]) or "no commands"
+        commands = (
+            *said.build_commands, *said.test_commands, *said.lint_commands, *said.acceptance_commands,
+            *filter(None, [said.bench]),
+        )  # fmt: skip
+        more = f"; and {len(commands) - _SHOWN} more" if len(commands) > _SHOWN else ""
+        shown = ("; ".join(commands[:_SHOWN]) + more) or "no commands"
         text = f"{DECLARATION} is not trusted yet and is ignored ({shown}); trust it with: spear-chat trust"
         return None, (*notices, text)
     return Project(primary.name, primary, found.declared, registered=False), notices

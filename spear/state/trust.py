@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from spear.state.files import replace_durably, state_error
@@ -25,11 +26,11 @@ class TrustStore:
 
     def trust(self, *files: Path) -> None:
         """Approve these files as they are now. Raises StateError; a file that cannot be read is passed over."""
-        approved = self.approved()
-        for file in files:
-            if content := digest(file):
-                approved[str(file.resolve())] = content
-        self._write(approved)
+        self.approve({file: content for file in files if (content := digest(file))})
+
+    def approve(self, contents: Mapping[Path, str]) -> None:
+        """Approve files by the digests of what the operator was shown of them. Raises StateError."""
+        self._write({**self.approved(), **{str(file.resolve()): content for file, content in contents.items()}})
 
     def forget(self, *files: Path) -> None:
         """Take the approval of these files back. Raises StateError."""
