@@ -12,7 +12,6 @@ from spear.state.trust import TrustStore
 from spear.workspace.projects import DECLARATION, Project, Registry, load_registry, load_tree_declaration
 from spear.workspace.roots import Roots
 
-
 _SHOWN = 6
 """Commands of an untrusted declaration that the notice names; `spear-chat trust` shows all of it."""
 
