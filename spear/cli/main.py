@@ -88,7 +88,7 @@ def _dispatch(parsed: argparse.Namespace) -> int:
     if parsed.command:
         from spear.cli.subcommands import run_subcommand
 
-        return run_subcommand(parsed)
+        return run_subcommand(parsed, _launch_directory())
     if parsed.demo:
         from spear.cli.demonstration import run_demo
 
@@ -138,9 +138,12 @@ def _launch_directory() -> Path:
     from pathlib import Path
 
     try:
-        return Path.cwd()
+        here = Path.cwd()
     except FileNotFoundError as error:
         raise UsageError("the launch directory is gone", hint="cd to an existing directory") from error
+    if not os.access(here, os.R_OK | os.X_OK):
+        raise UsageError(f"{here} may not be read: permission denied", hint="chmod u+rx it, or cd to another directory")
+    return here
 
 
 def _say(text: str) -> None:

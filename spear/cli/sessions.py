@@ -36,16 +36,26 @@ def _list(store: SessionStore, parsed: argparse.Namespace, cwd: Path) -> int:
 
 def _prune(store: SessionStore, parsed: argparse.Namespace) -> int:
     items = store.freeable()
+    if parsed.json:
+        for item in items:
+            print(json.dumps(asdict(item), default=str))
+        if parsed.yes:
+            store.prune(items)
+        return 0
     for item in items:
-        print(
-            json.dumps(asdict(item), default=str)
-            if parsed.json
-            else f"{item.bytes:>12}  {item.session}  {item.files} files"
-        )
+        files = "1 file" if item.files == 1 else f"{item.files} files"
+        print(f"{_size(item.bytes):>10}  {item.session}  {files}")
     if not items:
         print("nothing to free")
     elif parsed.yes:
-        print(f"{store.prune(items)} bytes freed")
+        print(f"{_size(store.prune(items))} freed")
     else:
-        print("nothing was removed; --yes removes it")
+        print(f"{_size(sum(item.bytes for item in items))} in all; nothing was removed; --yes removes it")
     return 0
+
+
+def _size(count: int) -> str:
+    """Bytes as a person reads them."""
+    if count < 1000:
+        return f"{count} bytes"
+    return f"{count / 1e3:.1f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"

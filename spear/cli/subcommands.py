@@ -10,6 +10,7 @@ from spear.cli.subcommand_table import COMMANDS
 TYPE_CHECKING = False  # as `typing` defines it, without its import
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 _MODULES = {
     "doctor": "spear.cli.doctor",
@@ -28,11 +29,10 @@ _MODULES = {
 WIRED: tuple[Command, ...] = tuple(command for command in COMMANDS if command.name in _MODULES)
 
 
-def run_subcommand(parsed: argparse.Namespace) -> int:
-    """Run a subcommand to its exit status."""
+def run_subcommand(parsed: argparse.Namespace, cwd: Path) -> int:
+    """Run a subcommand in a directory to its exit status."""
     from importlib import import_module
-    from pathlib import Path
 
     module = import_module(_MODULES[parsed.command])
-    status: int = module.run(parsed, os.environ, Path.cwd())
+    status: int = module.run(parsed, os.environ, cwd)
     return status

@@ -64,7 +64,7 @@ _HINTS = {
     FailureKind.RATE_LIMITED: "wait a moment, then ask again",
     FailureKind.SERVER_ERROR: "look at the server's own log, then ask again",
     FailureKind.DROPPED_STREAM: "the connection broke while the model answered; ask again",
-    FailureKind.BAD_REPLY: "check that --api-base is a chat-completions endpoint",
+    FailureKind.BAD_REPLY: "check that --api-base is an endpoint that speaks the protocol of --provider",
     FailureKind.BAD_REQUEST: "check --model and --api-base",
 }
 

@@ -102,7 +102,22 @@ def test_sessions_are_listed_continued_and_freed(counter):
     assert "zebra-1" in json.dumps(turn.requests[0]["messages"])
     listed = counter.run("sessions", "list", "--json")
     assert len(listed.stdout.splitlines()) == 1 and "Explain Makefile" in listed.stdout
-    assert "not" in counter.run("sessions", "prune").stdout
+    assert "nothing to free" in counter.run("sessions", "prune").stdout
+    counter.turn(ASK, FIX, "Fixed.")
+    shown = counter.run("sessions", "prune").stdout
+    assert " file" in shown and "in all; nothing was removed; --yes removes it" in shown
+    assert all(json.loads(line)["files"] for line in counter.run("sessions", "prune", "--json").stdout.splitlines())
+    assert "freed" in counter.run("sessions", "prune", "--yes").stdout
+    assert "nothing to free" in counter.run("sessions", "prune").stdout
+
+
+def test_a_launch_directory_that_is_gone_is_said_by_every_command(counter):
+    for words in ("doctor", "sessions", "undo", "policy explain -- ls", '-p "hello"'):
+        script = f'mkdir gone && cd gone && rmdir ../gone && exec "{PROGRAM}" {words}'
+        done = subprocess.run(
+            ["sh", "-c", script], cwd=counter.root, env=counter.env, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 2 and "the launch directory is gone" in done.stderr, words
 
 
 def test_tree_declared_commands_run_only_once_trusted_and_only_as_trusted(counter):
