@@ -40,7 +40,7 @@ class Searching:
         if not words.strip():
             raise UsageError("/search needs words", hint="/search retry limit")
         answer = search_corpora(self._corpora(), words, _MOST_HITS, self._vectors())
-        lines = [f"{found.corpus}  {found.hit.place}  {one_line(found.hit.snippet, 110)}" for found in answer.hits]
+        lines = [f"{found.corpus.name}  {found.hit.place}  {one_line(found.hit.snippet, 110)}" for found in answer.hits]
         lines += [f"{corpus.name} is not indexed: /reindex {corpus.name}" for corpus in answer.not_indexed]
         lines += [f"the index of {corpus.name} is not complete: /reindex {corpus.name}" for corpus in answer.incomplete]
         lines += [f"{corpus.name} is left out: {error}" for corpus, error in answer.unusable]
