@@ -12,6 +12,7 @@ from spear.state.redaction import Redactor
 
 if TYPE_CHECKING:
     from spear.training.draft import TurnDraft
+    from spear.training.operator import FinetuneAnswer
 
 
 class Capturing:
@@ -77,9 +78,8 @@ class Capturing:
         EpisodeStore(self._state, self._redactor).mark(session, done.result.turn, mark)
         return f"the last exchange is marked {mark.value}" + ("" if good else ": it will never be trained on")
 
-    def finetune(self, words: list[str]) -> tuple[str, int]:
-        """`/finetune …`: text and status."""
+    def finetune(self, words: list[str]) -> FinetuneAnswer:
+        """`/finetune …`."""
         from spear.training.operator import FinetuneCommands
 
-        answer = FinetuneCommands(self._state).answer(words)
-        return answer.text, answer.status
+        return FinetuneCommands(self._state).answer(words)

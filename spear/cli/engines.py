@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from spear.cli.display.filtering import one_line
+from spear.cli.display.filtering import clean, one_line
 from spear.errors import UsageError
 
 if TYPE_CHECKING:
     from spear.cli.application import Application
-    from spear.cli.repl.ports import CommandHandler
+    from spear.cli.repl.ports import CommandHandler, CommandIO
     from spear.events.stream import Event
 
 
@@ -40,7 +40,7 @@ def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
         "forget": lambda words, _: _forget(app, words),
         "good": lambda _, __: app.capturing.mark(app.session, app.last, good=True),
         "bad": lambda _, __: app.capturing.mark(app.session, app.last, good=False),
-        "finetune": lambda words, _: _finetune(app, words),
+        "finetune": lambda words, io: _finetune(app, words, io),
         "doctor": lambda words, _: _doctor(app),
         "reindex": lambda words, io: app.searching.reindex(words, io.show, io.cancelled),
     }
@@ -114,11 +114,16 @@ def _forget(app: Application, words: str) -> str:
     return f"{what} taken out of the history index; the record of the sessions is as it was"
 
 
-def _finetune(app: Application, words: str) -> str:
-    text, status = app.capturing.finetune(words.split())
-    if status:
-        raise UsageError(text)
-    return text
+def _finetune(app: Application, words: str, io: CommandIO) -> str:
+    answer = app.capturing.finetune(words.split())
+    if answer.status:
+        raise UsageError(answer.text)
+    if not answer.page:
+        return answer.text
+    if answer.text:
+        io.show(clean(answer.text))
+    io.page(answer.page)
+    return ""
 
 
 def _doctor(app: Application) -> str:

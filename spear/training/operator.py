@@ -29,10 +29,11 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class FinetuneAnswer:
-    """What to show, and 0 when it was done, else 2."""
+    """What to show: plain text, then a page of Markdown; and 0 when it was done, else 2."""
 
     text: str
     status: int = 0
+    page: str = ""
 
 
 class FinetuneCommands:
@@ -65,7 +66,7 @@ class FinetuneCommands:
             return FinetuneAnswer("nothing was captured yet: EMPTY, NOT_READY")
         with tempfile.TemporaryDirectory(prefix="spear-train-") as scratch:
             tally, readiness = survey(Source(self._store), Governance(), Path(scratch))
-        return FinetuneAnswer(readiness_page(readiness, tally))
+        return FinetuneAnswer("", page=readiness_page(readiness, tally))
 
     def _list(self, words: Sequence[str]) -> FinetuneAnswer:
         _no_more(words)
@@ -116,7 +117,7 @@ class FinetuneCommands:
         wrong = problems(bundle)
         state = wrong or ["as it was frozen"]
         page = (bundle / "readiness.md").read_text(encoding="utf-8") if not wrong else ""
-        return FinetuneAnswer("\n".join([str(bundle), *state, page]).rstrip(), 2 if wrong else 0)
+        return FinetuneAnswer("\n".join([str(bundle), *state]), 2 if wrong else 0, page)
 
     def _bundle(self, prefix: str) -> Path:
         try:

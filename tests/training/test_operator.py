@@ -29,8 +29,8 @@ def test_status_says_what_is_missing(work, finetune):
     work.turn(request_in(Split.TRAIN), [says("ok")], **PASSED)
     answer = finetune.answer(["status"])
     assert answer.status == 0
-    assert "COLLECTING" in answer.text
-    assert "1 samples to train on; a smoke test takes 8" in answer.text
+    assert "COLLECTING" in answer.page
+    assert "1 samples to train on; a smoke test takes 8" in answer.page
 
 
 def test_prepare_freezes_once_and_list_and_inspect_find_it(work, finetune):

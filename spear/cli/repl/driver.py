@@ -239,6 +239,11 @@ class Terminal:
         """Print painted text."""
         self._driver.screen.show(text)
 
+    def page(self, markdown: str) -> None:
+        """Print a page of Markdown."""
+        screen = self._driver.screen
+        screen.show(self._driver._renderer.render(markdown, screen.width()))
+
     def choose(self, question: str, options: Sequence[Option], body: str = "") -> Answer:
         """Ask the operator, who raised the question by a command: keys count at once."""
         dialog = Dialog(question, tuple(options), body, body, guarded=False)

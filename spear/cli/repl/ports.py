@@ -82,6 +82,10 @@ class CommandIO(Protocol):
         """Print painted text, already filtered."""
         ...
 
+    def page(self, markdown: str) -> None:
+        """Print a page of Markdown as an answer would be printed; it is filtered here."""
+        ...
+
     def choose(self, question: str, options: Sequence[Option], body: str = "") -> Answer:
         """Ask the operator. `body` (painted, filtered) is printed above the question."""
         ...

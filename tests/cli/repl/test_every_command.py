@@ -41,7 +41,7 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     ("forget", "/forget Fix", r"1 request taken out"),
     ("corpus", "/corpus list", r"no corpus is registered"),
     ("standard", "/standard list", r"\n"),
-    ("finetune", "/finetune status", r"\n"),
+    ("finetune", "/finetune status", r"Readiness\r?\n(?s:.*)what +how many\r?\n"),
     ("good", "/good", r"\n"),
     ("bad", "/bad", r"\n"),
     ("export", "/export md", r"written to\s+\S*md"),
