@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ SCHEMA = 1
 """Version of what follows. An older index is rebuilt by the next indexing, a newer one is refused."""
 
 _BUSY_MS = 5_000
+_NAMED_S = 0.5
 _PAGE_BYTES = 16_384
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -164,16 +166,28 @@ def _alone(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
             raise StateError(
-                f"the index {path} is being written by process {holder or 'unknown'}",
+                f"the index {path} is being written by {_holder(descriptor)}",
                 hint="wait for it to end; searching works meanwhile",
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield
+        try:
+            yield
+        finally:
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def _holder(descriptor: int) -> str:
+    """Who holds the lock. A process that has just taken it has not written its number yet: it is waited for."""
+    deadline = time.monotonic() + _NAMED_S
+    while not (number := os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()):
+        if time.monotonic() >= deadline:
+            return "another process"
+        time.sleep(0.005)
+    return f"process {number}"
 
 
 def _remove(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import random
 import signal
@@ -10,6 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -179,6 +181,19 @@ def test_one_process_writes_at_a_time_and_the_other_is_named(tree, update, index
         update()
     assert find("ring_next")
     assert update().unchanged == 3
+
+
+@pytest.mark.parametrize(("number", "named"), [("4242\n", "process 4242"), ("", "another process")])
+def test_a_writer_that_has_only_just_begun_is_named_all_the_same(tree, update, index, number, named):
+    update()
+    with open(index.with_name(index.name + ".lock"), "r+", encoding="ascii") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        held.truncate(0)
+        late = threading.Timer(0.05, lambda: os.pwrite(held.fileno(), number.encode(), 0))
+        late.start()
+        with pytest.raises(StateError, match=f"is being written by {named}"):
+            update()
+        late.join()
 
 
 def test_several_processes_leave_one_good_index(tree, index):
