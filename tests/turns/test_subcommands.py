@@ -149,6 +149,16 @@ def test_doctor_needs_no_terminal_and_names_each_part(counter):
     } <= names and done.returncode == 0
 
 
+def test_doctor_names_where_each_value_comes_from(counter):
+    assert "configuration: no file; " in (bare := counter.run("doctor").stdout) and "the rest is default" in bare
+    place = counter.home / "config.toml"
+    place.write_text('operator = "ada"\nctx = 4096\n')
+    shown = counter.run("doctor", "--config", str(place), env={"SPEAR_CTX": "8192"}).stdout
+    row = next(line for line in shown.splitlines() if "configuration" in line)
+    for named in (str(place), "ctx (SPEAR_CTX)", f"operator ({place} line 1)", "state_dir (SPEAR_STATE_DIR)"):
+        assert named in row
+
+
 def test_the_demonstration_is_labelled_as_a_recording_and_ends_verified(counter):
     done = counter.run("--demo")
     assert done.returncode == 0 and "VERIFIED" in done.stdout and "recording" in done.stdout
