@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spear.context.documents import names_in, one_line
 from spear.context.identity import WorkspaceIdentity
+from spear.workspace import presence
 from spear.workspace.build_output import CACHE_DIRECTORIES
 from spear.workspace.projects import Declaration
 
@@ -51,7 +52,8 @@ def top_level(directory: Path) -> str:
     """The names in a directory, sorted, `/` behind directories; hidden ones and caches left out."""
     found = [name for name in names_in(directory) if not name.startswith(".") and name not in CACHE_DIRECTORIES]
     shown = [
-        one_line(name, _LONGEST_NAME) + ("/" if (directory / name).is_dir() else "") for name in found[:_MOST_NAMES]
+        one_line(name, _LONGEST_NAME) + ("/" if presence.is_directory(directory / name) else "")
+        for name in found[:_MOST_NAMES]
     ]
     more = [f"and {len(found) - _MOST_NAMES} more"] if len(found) > _MOST_NAMES else []
     return ", ".join([*shown, *more])

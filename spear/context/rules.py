@@ -15,6 +15,7 @@ from spear.context.documents import DocumentProblem, read_in_tree
 from spear.context.identity import WorkspaceIdentity
 from spear.context.passes import Pass, TurnShape
 from spear.context.rule_files import Origin, Rule, RuleProblem, agent_rules, operator_rule, operator_rules, tree_rules
+from spear.workspace import presence
 
 LIMIT = 8_000
 """Characters of all rules injected into a turn, those of first touches included."""
@@ -133,7 +134,7 @@ class RuleBook:
         if not self._tasks & {"implementation", "mixed"}:
             return
         parts = touched.split("/")
-        depth = len(parts) if (self._workspace.directory / touched).is_dir() else len(parts) - 1
+        depth = len(parts) if presence.is_directory(self._workspace.directory / touched) else len(parts) - 1
         for length in range(1, depth + 1):
             directory = "/".join(parts[:length])
             for found in agent_rules(self._workspace.directory, directory, directory):

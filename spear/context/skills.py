@@ -15,6 +15,7 @@ from typing import Any
 from spear.context import front_matter
 from spear.context.documents import DocumentProblem, names_in, one_line, read_in_tree, read_own
 from spear.context.identity import WorkspaceIdentity
+from spear.workspace import presence
 
 MOST = 8
 """Skills offered to a turn at most."""
@@ -145,8 +146,8 @@ def _files(directory: Path) -> Iterator[str]:
     for name in names_in(directory):
         if name.startswith("."):
             continue
-        if (directory / name).is_dir():
-            if (directory / name / _FOLDER_FILE).exists():
+        if presence.is_directory(directory / name):
+            if presence.exists(directory / name / _FOLDER_FILE):
                 yield f"{name}/{_FOLDER_FILE}"
         elif name.endswith(".md"):
             yield name

@@ -20,6 +20,7 @@ from spear.evidence.weakened import FileTexts, find_weakened, is_test_file, kind
 from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
 from spear.host.turn_checkpoints import TurnCheckpoints
+from spear.workspace import presence
 from spear.workspace.build_output import is_output_file
 from spear.workspace.changes import Snapshot, TreeChange, TreeChangeKind, compare, snapshot
 from spear.workspace.delivered import DeliveredSource
@@ -168,7 +169,7 @@ class ChangeLog:
     def is_built(self, path: str) -> bool:
         """Whether a path of the primary root is what a build makes."""
         primary = self._roots.primary
-        if not (primary / path).is_file() or self.is_delivered_path(path):
+        if not presence.is_file(primary / path) or self.is_delivered_path(path):
             return False
         return is_product(path) or is_output_file(primary, path, primary / path)
 

@@ -24,6 +24,7 @@ from spear.host.session import HostSession
 from spear.policy.target_policy import TargetCode
 from spear.policy.write_scope import ScopeRule
 from spear.sandbox.request import RootMount, RunOutcome
+from spear.workspace import presence
 from spear.workspace.build_output import signs_directory
 from spear.workspace.changes import CLOCK_TICK_NS
 from spear.workspace.git_layout import git_part
@@ -163,7 +164,7 @@ class Keeper:
             directory, _, name = entry.path.rpartition("/")
             if directory and entry.kind is UpperKind.CREATED and signs_directory(name, upper / entry.path):
                 place = root / directory
-                if not place.is_symlink() and not (place.is_dir() and next(place.iterdir(), None)):
+                if not presence.is_link(place) and (not presence.is_directory(place) or presence.is_empty(place)):
                     self._log.note_output(directory)
 
     def _products(self, applied: Sequence[UpperEntry], delivered: Mapping[str, bool]) -> Iterator[ProductWrite]:
@@ -202,10 +203,18 @@ class Keeper:
             PRIMARY if root == roots.primary else next((n for n, path in roots.others.items() if path == root), "git")
         )
         real = root / relative
-        link = real.is_symlink()
+        link = presence.is_link(real)
         shown = relative if name == PRIMARY else f"/workspaces/{name}/{relative}"
         return Location(
-            name, root, relative, shown, real, link or real.exists(), real.is_dir() and not link, False, link
+            name,
+            root,
+            relative,
+            shown,
+            real,
+            link or presence.exists(real),
+            presence.is_directory(real) and not link,
+            False,
+            link,
         )
 
 

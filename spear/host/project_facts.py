@@ -18,6 +18,7 @@ from spear.evidence.probes import PROBED_FILES, ProjectFiles, probe
 from spear.sandbox.plan import FIRST_ROOT
 from spear.sandbox.sealed import HOME
 from spear.sandbox.toolchains import host_path
+from spear.workspace import presence
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LARGEST = 1 << 20
@@ -119,7 +120,7 @@ def facts_of(
         declared=declared,
         makefiles=_Makefiles(root),
         scripts=_Scripts(root),
-        exists=lambda relative: (root / relative).exists(),
+        exists=lambda relative: presence.exists(root / relative),
         is_executable=lambda relative: os.access(root / relative, os.X_OK),
         root=str(root),
         aliases=(FIRST_ROOT,),

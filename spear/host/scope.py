@@ -11,6 +11,7 @@ from pathlib import Path
 
 from spear.policy.belonging import is_manifest
 from spear.policy.write_scope import WriteScope
+from spear.workspace import presence
 
 _MOST_DEFINITIONS = 3
 _SEARCH_SECONDS = 10
@@ -52,8 +53,7 @@ def _manifests(root: Path, targets: Sequence[str]) -> list[str]:
     found: list[str] = []
     for directory in sorted(directories):
         place = root / directory
-        if place.is_dir():
-            found += [str(directory / entry.name) for entry in os.scandir(place) if is_manifest(entry.name)]
+        found += [str(directory / name) for name in presence.names(place) if is_manifest(name)]
     return found
 
 

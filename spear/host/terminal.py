@@ -41,6 +41,7 @@ from spear.policy.places import Root
 from spear.sandbox.network import has_helper
 from spear.sandbox.request import Ending, Network, RootMount, RunOutcome, RunRequest
 from spear.shell.destinations import commands
+from spear.workspace import presence
 from spear.workspace.roots import PathProblem
 
 _SHOWN_CHANGES = 20
@@ -185,9 +186,9 @@ class Terminal:
         """Whether a directory the shell was in still is one. One in the sandbox's own /tmp or home must be no link."""
         roots = self._session.roots
         if any(directory.is_relative_to(root) for root in (roots.primary, *roots.others.values())):
-            return directory.is_dir()
+            return presence.is_directory(directory)
         place = self._session.runner.on_host(directory)
-        return place.is_dir() and (place == directory or place.resolve() == place)
+        return presence.is_directory(place) and (place == directory or place.resolve() == place)
 
     def _view(self, cwd: Path) -> PolicyView:
         roots = self._session.roots

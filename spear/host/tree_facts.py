@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from spear.policy.places import TreeFacts, by_convention
+from spear.workspace import presence
 
 _MOST_EXPANDED = 1000
 
@@ -17,7 +18,7 @@ def tree_facts(primary: Path, is_output: Callable[[str], bool] = by_convention) 
     """The facts of the tree at `primary`. `is_output` says that a path is a build output, a cache or ignored."""
 
     def is_directory(path: str) -> bool:
-        return (primary / path).is_dir()
+        return presence.is_directory(primary / path)
 
     def exists(path: str) -> bool | None:
         return None if path.startswith("/") else os.path.lexists(primary / path)

@@ -8,6 +8,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from spear.workspace import presence
+
 CACHE_DIRECTORIES = frozenset(
     {
         ".git", ".hg", ".svn", ".jj",
@@ -72,7 +74,7 @@ def is_output_directory(root: Path, relative: str) -> bool:
 
 def bears_output_mark(root: Path, relative: str) -> bool:
     """Whether a build or tool has left its mark in this directory (a CMake cache, a virtual environment…)."""
-    return any((root / relative / inside).exists() for inside in _INSIDE)
+    return any(presence.exists(root / relative / inside) for inside in _INSIDE)
 
 
 def signs_directory(name: str, at: Path) -> bool:
@@ -95,14 +97,14 @@ def is_output_file(root: Path, relative: str, at: Path) -> bool:
     stem, dot, suffix = name.rpartition(".")
     if dot and suffix == "d":
         # A dependency list lies beside what it was made from; a D source does not.
-        return any((root / parent / (stem + other)).exists() for other in _DEPENDENCIES)
+        return any(presence.exists(root / parent / (stem + other)) for other in _DEPENDENCIES)
     return _is_program(at)
 
 
 def _present(directory: Path, pattern: str) -> bool:
     if "*" in pattern:
         return next(directory.glob(pattern), None) is not None
-    return (directory / pattern).exists()
+    return presence.exists(directory / pattern)
 
 
 def _is_program(path: Path) -> bool:

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from spear.workspace import presence
+
 PRIMARY = "workspace"
 """The name of the primary root; `/workspace/…` spells it."""
 
@@ -123,7 +125,7 @@ class Roots:
         notices: list[str] = []
         for name, path in sorted((others or {}).items()):
             real = path.expanduser().resolve()
-            if not real.is_dir():
+            if not presence.is_directory(real):
                 notices.append(f"project {name}: {path} is gone; the entry is ignored")
             elif _nested(real, chosen):
                 continue
@@ -194,7 +196,7 @@ class Roots:
             if relative is None:
                 continue
             real = Path(walk.at)
-            is_dir = not walk.missing and not walk.last_is_link and real.is_dir()
+            is_dir = not walk.missing and not walk.last_is_link and presence.is_directory(real)
             if text.rstrip().endswith("/") and not walk.missing and not is_dir and not walk.last_is_link:
                 return PathProblem(PathCode.NOT_A_DIRECTORY, "it is a file, not a directory", "drop the final `/`")
             prefix = "" if root == self.primary else f"/workspaces/{name}"
