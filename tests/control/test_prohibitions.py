@@ -70,3 +70,21 @@ def test_words_of_a_prohibition_that_forbid_no_change(request_text, target):
     assert not got.read_only, got.reasons
     assert got.targets == (target,)
     assert got.exclusions == ()
+
+
+@pytest.mark.parametrize(
+    ("request_text", "targets"),
+    [
+        ("Don't change anything except src/a.c; fix the overflow", ("src/a.c",)),
+        ("Change nothing but src/a.c and src/b.c; fix the overflow there", ("src/a.c", "src/b.c")),
+        ("Make no change except in src/a.c: fix the overflow there", ("src/a.c",)),
+        ("Fix the bug; do not touch anything outside src/", ("src/",)),
+        ("ne touche à rien d'autre que src/a.c et corrige le bug", ("src/a.c",)),
+        ("ne modifie que src/a.c", ("src/a.c",)),
+    ],
+)
+def test_what_a_prohibition_excepts_is_what_may_change(request_text, targets):
+    got = classify(request_text)
+    assert not got.read_only, got.reasons
+    assert got.exclusions == ()
+    assert got.targets == targets
