@@ -13,6 +13,8 @@ from spear.errors import UsageError
 
 _SHOWN = 30
 _CHOOSABLE = 9
+_BESIDE = 8
+"""Cells that stand beside the label of a choice."""
 _FORMS = ("md", "jsonl", "html")
 
 
@@ -52,13 +54,14 @@ def resume(app: ChatApplication, words: str, io: CommandIO) -> str:
         rows = [row for row in app.sessions() if row.id != app.session][:_CHOOSABLE]
         if not rows:
             return "no other session is stored for this workspace"
-        options = [Option(str(n), one_line(session_line(row), 90), row.id) for n, row in enumerate(rows, 1)]
+        room = io.width - _BESIDE
+        options = [Option(str(n), one_line(session_line(row), room), row.id) for n, row in enumerate(rows, 1)]
         wanted = io.choose("Go on with which session?", options).value
         if not wanted:
             return "nothing was changed"
     turns = app.resume(wanted)
     io.replay(turns)
-    return f"session {app.session}"
+    return f"\nsession {app.session}"
 
 
 def listing(app: ChatApplication) -> str:

@@ -23,6 +23,7 @@ _AGAIN_SECONDS = 1.0
 _LONG_TURN_SECONDS = 20.0
 _LEAVING_SECONDS = 10.0
 _SHOWN_ROWS = 400
+_STOPPING = "stopping"
 
 
 class Chat:
@@ -121,6 +122,8 @@ class Chat:
 
     def _ended(self, seconds: object) -> None:
         self._worker = None
+        if self._hint.startswith(_STOPPING):
+            self._hint = ""
         if self._notify and isinstance(seconds, float) and seconds > _LONG_TURN_SECONDS:
             self.screen.bell()
         if self.driver is not None and self.driver.finished:
@@ -149,7 +152,7 @@ class Chat:
         now, view = time.monotonic(), self.screen.view
         over = view is not None and view.progress.answered and bool(self.entry.buffer.text)
         if self._worker is not None and self.driver is not None and not over:
-            self.hint(f"stopping {self.driver.interruption.press()}…", 5.0)
+            self.hint(f"{_STOPPING} {self.driver.interruption.press()}…", 5.0)
         elif self.entry.buffer.text:
             self.entry.take()
         elif now - self._armed_at <= _AGAIN_SECONDS:
@@ -163,7 +166,7 @@ class Chat:
         if self.driver is not None:
             self.driver.interruption.stop()
         self.entry.give_back(self._waiting.give_back())
-        self.hint("stopping the turn…", 5.0)
+        self.hint(f"{_STOPPING} the turn…", 5.0)
 
     def end_of_input(self) -> None:
         """Ctrl+D at an empty prompt."""
@@ -190,7 +193,8 @@ class Chat:
             return
         lines = clean(output).rstrip("\n").split("\n")
         cut = f"… {len(lines) - _SHOWN_ROWS} earlier lines are in the record\n" if len(lines) > _SHOWN_ROWS else ""
-        self.screen.show(self.screen.palette.paint(Style.MUTED, cut + "\n".join(lines[-_SHOWN_ROWS:])))
+        shown = self.screen.palette.paint(Style.MUTED, cut + "\n".join(lines[-_SHOWN_ROWS:]))
+        self.screen.show(f"\n{shown}")
 
     def hint(self, text: str, seconds: float = 2.0) -> None:
         """A sentence in the status row for a moment."""

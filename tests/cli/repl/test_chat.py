@@ -553,6 +553,29 @@ def test_sessions_are_resumed_with_their_last_turns_on_the_screen(chat):
     r.wait("this is session s-0003")
 
 
+def test_the_sessions_to_choose_from_have_a_row_each_on_a_narrow_terminal(chat):
+    r = chat(size=(40, 34))
+    r.line("/resume")
+    shown = r.wait(r"\[1\] s-0009[^\r\n]*…\s*\r?\n")
+    assert len(re.search(r"  \[1\] s-0009[^\r\n…]*…", shown)[0]) <= 34
+    r.line("1")
+    r.wait("an earlier answer")
+
+
+def test_that_something_is_being_stopped_is_said_until_it_has_stopped(chat):
+    r = chat()
+    r.line("sleep 30")
+    r.wait("Terminal sleep 30")
+    r.keys("\x03")
+    r.wait("stopping the running command")
+    r.wait("went on")
+    r.settle()
+    r.mark()
+    r.resize(39, 119)
+    r.wait("last turn no change")
+    assert "stopping" not in r.settle()
+
+
 # --- the terminal itself ---
 
 
