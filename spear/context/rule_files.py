@@ -7,6 +7,7 @@ make a rule broader than its author meant it.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -117,6 +118,8 @@ def agent_rules(root: Path, directory: str, subtree: str) -> Iterator[Rule | Rul
     texts: list[str] = []
     for name in AGENT_FILES:
         shown = f"{directory}/{name}" if directory else name
+        if not os.path.lexists(root / shown):  # asked for every path a command may have reached
+            continue
         text = read_in_tree(root, shown)
         if text is None:
             continue

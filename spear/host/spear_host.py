@@ -139,7 +139,7 @@ class SpearHost:
         stopped = self._count_refusals(request, result)
         if stopped is not None:
             return AfterTool(stop=("stalled_refusals", stopped))
-        return AfterTool(append=self._touch.after(request, result) + said_meanwhile(self._steered()))
+        return AfterTool(append=self._touch.after(request, result, record) + said_meanwhile(self._steered()))
 
     # --- what the verdict is computed from --------------------------------------------------------------------------
 
