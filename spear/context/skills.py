@@ -33,7 +33,7 @@ _WHOLE = 4_000
 @dataclass(frozen=True, slots=True)
 class Skill:
     """One skill. `place` is its path in the workspace, "" for one of the configuration directory, which the host
-    shows on request; `scope` names projects, or `any`.
+    shows on request; `scope` names projects, or `any`. The header of one that is `unread` is part of its body.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Skill:
     shown: str
     place: str = ""
     problem: str = ""
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,8 @@ class SkillShelf:
         if not skill.body:
             return "is empty"
         if not skill.scope:
-            return "says no scope: name the project, or say `scope: [any]`"
+            why = "its header cannot be read, so it says no scope" if skill.unread else "says no scope"
+            return f"{why}: name the project, or say `scope: [any]`"
         if _ANY not in skill.scope and not (self._workspace.registered and self._workspace.name in skill.scope):
             return f"is for {', '.join(skill.scope)}"
         missing = [command for command in skill.requires if shutil.which(command, path=self._path) is None]
@@ -162,7 +164,8 @@ def _skill(shown: str, text: str | DocumentProblem, place: str, default_scope: t
     header, body = front_matter.split(text)
     keys = front_matter.yaml_mapping(header) if header is not None else None
     if keys is None:
-        return Skill(one_line(name, 64), "", text.strip(), default_scope, (), "", shown, place)
+        unread = header is not None
+        return Skill(one_line(name, 64), "", text.strip(), default_scope, (), "", shown, place, unread=unread)
     given = keys.get("name")
     return Skill(
         one_line(given if isinstance(given, str) and given.strip() else name, 64),

@@ -73,6 +73,8 @@ def test_unreadable_front_matter_is_part_of_the_body(tree, shelf):
     odd, plain = shelf.choose().offered
     assert (odd.name, odd.body) == ("odd", "---\nname: [broken\n---\nBODY")
     assert plain.body == "only a body"
+    tree.write("config/skills/odd2.md", "---\nname: [broken\nscope: [any]\n---\nBODY\n")
+    assert "header cannot be read" in reasons(shelf.choose())["odd2 (skills/odd2.md)"]
 
 
 def test_a_header_that_stands_for_gigabytes_is_not_spelled_out(tree, shelf):
