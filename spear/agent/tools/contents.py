@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from spear.agent.tools.hidden_text import SENTINEL
 from spear.agent.tools.read_file import CLAMP_MARK
 
-SENTINEL = re.compile(r"«redacted[^»\n]{0,80}»|\[redacted\]")
 _ROW = re.compile(r"\s*(\d+)\|")
 _STUB = "[unchanged: the result of the earlier identical read of"
 _SHARE_OF_ROWS = 0.6

@@ -9,6 +9,7 @@ from spear.agent.matching import NoEdit, Reason, Strategy, plan
 from spear.agent.text_endings import LfView, to_lf
 from spear.agent.tools import edits, results
 from spear.agent.tools.contents import unwritable
+from spear.agent.tools.hidden_text import unhidden
 from spear.agent.tools.near_names import near_names
 from spear.agent.tools.reads import Reads, digest
 
@@ -36,7 +37,8 @@ def _edited(host: Host, reads: Reads, request: ToolRequest, target: Resolved, pr
     if decoded is None:
         return results.failed(f"{target.shown} is a binary file; patch edits text only")
     view = LfView(decoded.text)
-    found = plan(view.lf, to_lf(old), to_lf(new), replace_all=bool(arguments.get("replace_all", False)))
+    old, new = unhidden(view.lf, to_lf(old), to_lf(new))
+    found = plan(view.lf, old, new, replace_all=bool(arguments.get("replace_all", False)))
     if isinstance(found, NoEdit):
         return _no_edit(target.shown, found)
     problem = unwritable("\n".join(splice.text for splice in found.splices), view.lf)
