@@ -17,6 +17,7 @@ from spear.events.turn import (
     ValidationReport,
 )
 from spear.evidence.completion import VerdictReport
+from spear.evidence.reasons import shown_path
 from spear.evidence.turn import ValidationOutcome
 
 
@@ -50,7 +51,7 @@ def turn_result(
             "stop": StopReport(reason=Stop(outcome.stop), detail=outcome.detail),
             "epoch": host.ledger().epoch,
             "changed_files": [
-                ChangedFile.model_validate({"path": p, "change": k}) for p, k in host.ledger().net_changes()
+                ChangedFile.model_validate({"path": shown_path(p), "change": k}) for p, k in host.ledger().net_changes()
             ],
             "commands": host.commands(),
             "checks": list(report.checks),

@@ -8,7 +8,7 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind
 from spear.evidence.names import names
 from spear.evidence.status import is_harmless
-from spear.evidence.tree import Leaf, in_sequence, leaves, same_pipeline
+from spear.evidence.tree import Leaf, in_sequence, leaves, same_pipeline, settled_before
 from spear.shell.syntax import Script
 
 _READERS = LOOKS | names(
@@ -26,7 +26,7 @@ def changes_come_first(script: Script, candidate: CheckCandidate, facts: Project
     writers = [leaf for leaf in found if _may_change(leaf, facts, start)]
     if check is None or not writers or not in_sequence(check):
         return False
-    return all(leaf.path < check.path and in_sequence(leaf) and not same_pipeline(leaf, check) for leaf in writers)
+    return all(settled_before(leaf, check) and not same_pipeline(leaf, check) for leaf in writers)
 
 
 def own_output(script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str) -> frozenset[str]:
@@ -55,7 +55,7 @@ def may_be_put_back(
     writers = [leaf for leaf in others if _may_change(leaf, facts, start)]
     if dropped and writers:
         return True
-    return any(check is not None and not (leaf.path < check.path and in_sequence(leaf)) for leaf in writers)
+    return any(check is not None and not (settled_before(leaf, check) and in_sequence(check)) for leaf in writers)
 
 
 def _may_change(leaf: Leaf, facts: ProjectFacts, start: str) -> bool:

@@ -13,8 +13,10 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from spear.evidence.checks.candidates import CheckCandidate
+from spear.evidence.checks.invocation import Finding
 from spear.evidence.checks.programs import SHELLS
 from spear.evidence.checks.python import is_interpreter
 from spear.evidence.facts import ProjectFacts
@@ -45,9 +47,13 @@ _BYTECODE = re.compile(r"\.py[co]$")
 _SPEAKS_OF_BYTECODE = re.compile(r"pycache|\.pyc|py_compile|compileall|marshal|importlib|cfile|loader")
 _HIDES_PATHS = re.compile(
     r"\b(?:exec|eval|compile|__import__|importlib|base64|b64\w*|fromhex|unhexlify|chr|fromCharCode|ctypes|subprocess"
-    r"|system|popen|spawn\w*|glob|rglob|walk|iterdir|scandir|listdir|readdir\w*|argv|environ|stdin|getattr|decode"
+    r"|system|popen|spawn\w*|argv|environ|stdin|getattr|decode"
     r"|pickle|marshal|struct|urlopen|zipfile|tarfile|extractall|reversed?|pack|unpack)\b|\[::"
 )
+
+
+_LISTS_FILES = re.compile(r"\b(?:glob|iglob|rglob|walk|iterdir|scandir|listdir|readdir\w*|globSync|Glob)\b")
+_EVERYWHERE = frozenset({"", ".", "..", "/", "*", "**", "**/*", "/workspace"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,15 @@ def _builds(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
     loose = finding.scope is Scope.LOOSE and bool(finding.makes)
     if loose and not finding.reads_workspace:
         return False
+    if loose and not any(facts.made_here(path) for path in finding.paths) and _is_named_after(finding):
+        return True
     return not ((loose or finding.is_own(facts)) and facts.shown_before())
+
+
+def _is_named_after(finding: Finding) -> bool:
+    """Whether what a compiler makes has the name of what it was compiled from: `build/ring.o` of `src/ring.c`."""
+    sources = {PurePosixPath(path).stem for path in finding.paths}
+    return all(PurePosixPath(name).stem in sources for name in finding.makes)
 
 
 def _writers(script: Script, makers: set[Path], facts: ProjectFacts, setting: Setting) -> Iterator[_Writer]:
@@ -166,6 +180,8 @@ def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> tuple[str | 
     if program is None or any(word.value is None for word in simple.argv):
         return None, True
     parts, name = [*words, simple.heredoc or ""], simple.name or ""
+    if name in ("git", "patch"):
+        return _patched(simple, parts, facts, setting), False
     interprets = is_interpreter(name) or name in _INTERPRETERS | SHELLS | {"source", "."}
     inline = any(_INLINE.fullmatch(word) for word in words) or simple.heredoc is not None
     file = None
@@ -183,18 +199,50 @@ def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> tuple[str | 
     return "\n".join(parts), interprets or file is not None or simple.heredoc is not None
 
 
+def _patched(simple: Simple, parts: list[str], facts: ProjectFacts, setting: Setting) -> str | None:
+    """What a patch that is applied says, None where a part of it cannot be read or it comes through a pipe."""
+    base = posixpath.join(facts.root, setting.start, simple.cwd or "")
+    given = [redirect.target.value or "" for redirect in simple.redirects if redirect.operator == "<"]
+    given += [word.value or "" for word in simple.argv[1:] if word.value and not word.value.startswith("-")]
+    texts = [text for name in given if (text := facts.read(posixpath.normpath(posixpath.join(base, name)))) is not None]
+    known = bool(texts) or simple.heredoc is not None
+    return "\n".join([*parts, *texts]) if known else None
+
+
 def _may_have_written(writer: _Writer, path: str, facts: ProjectFacts, setting: Setting) -> bool:
     if any(_covers(destination, path, facts, setting) for destination in writer.destinations):
         return True
     if not writer.unread:
         return False
-    if writer.text is None or (not writer.code and any(not given.certain for given in writer.destinations)):
+    patches = any(given.operator in ("git", "patch") for given in writer.destinations)
+    unknown = any(not given.certain for given in writer.destinations)
+    if writer.text is None or (not writer.code and unknown and not patches):
         return True
     if _BYTECODE.search(path):
         return writer.code and _SPEAKS_OF_BYTECODE.search(writer.text) is not None
     if re.search(rf"(?<!\w){re.escape(posixpath.basename(path))}(?!\w)", writer.text):
         return True
-    return writer.code and (_HIDES_PATHS.search(writer.text) is not None or _holds_piece(writer.text, path))
+    return writer.code and (
+        _HIDES_PATHS.search(writer.text) is not None
+        or _holds_piece(writer.text, path)
+        or (_LISTS_FILES.search(writer.text) is not None and _reaches(writer.text, path))
+    )
+
+
+def _reaches(text: str, path: str) -> bool:
+    """Whether one of the text's quoted words, taken for a pattern or a directory, leads to the path."""
+    said = {found[2].strip() for found in re.finditer(r"([\"'])([^\"'\n]*)\1", text)}
+    name = posixpath.basename(path)
+    return (
+        any(
+            word.rstrip("/") in _EVERYWHERE
+            or fnmatch.fnmatchcase(path, word.removeprefix("./"))
+            or fnmatch.fnmatchcase(name, word)
+            or path.startswith(f"{word.strip('./')}/")
+            for word in said
+        )
+        or not said
+    )
 
 
 def _holds_piece(text: str, path: str) -> bool:

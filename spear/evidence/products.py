@@ -26,6 +26,7 @@ _PROGRAM = re.compile(
 )
 _REPORT = re.compile(
     r".+\.(?:txt|log|out|err|md|html|css|csv|tsv|xml|svg|png|jpg|pdf|lst|map|sym|dis|asm|dot|gz|tar|zip|tmp|bak|diff)"
+    r"|\.(?:git)?keep|\.gitignore"
 )
 
 

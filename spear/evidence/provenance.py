@@ -6,6 +6,7 @@ that only files of this turn decide stands for none of the project's own.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -47,7 +48,8 @@ class Provenance:
         if not wrote:
             return cls(facts, stock, (), (), frozenset())
         found = plantings(script, candidates, facts, setting, wrote)
-        return cls(facts, stock, wrote, found, _compiled(candidates, facts))
+        copies = _copies_elsewhere(wrote, {planting.path for planting in found}, stock)
+        return cls(facts, stock, wrote, tuple(p for p in found if p.path not in copies), _compiled(candidates, facts))
 
     def planted_for(self, candidate: CheckCandidate) -> tuple[str, ...]:
         """The products this check may have run that no build made, planted earlier or by this very script."""
@@ -76,6 +78,16 @@ class Provenance:
         foreign = {planting.path for planting in self.plantings}
         fresh = {write.path for write in self.wrote if not write.touched and write.path not in foreign}
         return bool(paths) and all(path in fresh or self.stock.was_made(path) for path in paths)
+
+
+def _copies_elsewhere(wrote: Collection[ProductWrite], foreign: set[str], stock: Products) -> frozenset[str]:
+    """Copies of what builds made of this state, in places no build of it has written to: `cp build/app dist/`. Where
+    builds write, a copy would take the place of another product."""
+    made = {*stock.made, *((write.path, write.sha256) for write in wrote if write.path not in foreign)}
+    contents = {sha for _, sha in made if sha}
+    places = {posixpath.dirname(path) for path, _ in made}
+    copies = (write for write in wrote if write.path in foreign and write.sha256 in contents and not write.touched)
+    return frozenset(write.path for write in copies if posixpath.dirname(write.path) not in places)
 
 
 def products_after(

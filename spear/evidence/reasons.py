@@ -87,10 +87,15 @@ def reason(code: ReasonCode, *, files: Sequence[str] = (), **values: object) -> 
 
 def name_files(files: Sequence[str]) -> str:
     """`a.c, b.c and 3 more`."""
-    named = ", ".join(files[:MAX_FILES])
+    named = ", ".join(shown_path(path) for path in files[:MAX_FILES])
     return named if len(files) <= MAX_FILES else f"{named} and {len(files) - MAX_FILES} more"
 
 
+def shown_path(path: str) -> str:
+    """A path as text anybody can store: bytes that are no UTF-8 are shown escaped."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def _one_line(text: str) -> str:
-    flat = " ".join(text.split()).replace("`", "'")
+    flat = " ".join(text.encode("utf-8", "backslashreplace").decode().split()).replace("`", "'")
     return flat if len(flat) <= MAX_QUOTED else f"{flat[: MAX_QUOTED - 1]}…"

@@ -55,6 +55,8 @@ def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, settin
         return CheckCode.ELSEWHERE
     if any(facts.leads_out(path) for path in _places(candidate)):
         return CheckCode.ELSEWHERE
+    if CheckKind.TEST in candidate.kinds and _leaves_tests_out(candidate, around, setting):
+        return CheckCode.TESTS_SKIPPED_BY_FLAG
     tool = candidate.simple.name or ""
     stands_in = (
         _is_given_another(candidate, facts, setting, around)
@@ -241,6 +243,19 @@ def _answers_for_all(node: object) -> bool:
 
 
 # --- by its own words -----------------------------------------------------------------------------------------------
+
+
+_SKIPS = re.compile(
+    r"(?:\w+_)?(?:SKIP|NO|DISABLE|WITHOUT)_?(?:UNIT_?|ALL_?)?TESTS?|TESTS?_(?:SKIP|DISABLED)", re.IGNORECASE
+)
+_OFF = frozenset({"", "0", "no", "off", "false", "n"})
+
+
+def _leaves_tests_out(candidate: CheckCandidate, around: list[Leaf], setting: Setting) -> bool:
+    """`SKIP_TESTS=1 make test`, `make test SKIP_TESTS=1`: the project's own way to leave its tests out."""
+    given = (word.value.partition("=")[::2] for word in candidate.simple.argv[1:] if word.value and "=" in word.value)
+    said = (*_variables(candidate, around, setting), *given)
+    return any(_SKIPS.fullmatch(name) is not None and value.lower() not in _OFF for name, value in said)
 
 
 def _is_given_another(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:

@@ -98,6 +98,12 @@ def in_sequence(leaf: Leaf) -> bool:
     return not any(kind in _OUT_OF_SEQUENCE for kind, _ in leaf.inside)
 
 
+def settled_before(writer: Leaf, check: Leaf) -> bool:
+    """Whether all a command may do is done when a check that stands in sequence begins: it stands before it, in a loop
+    or a branch of its own at most, and not in the background."""
+    return writer.path < check.path and not any(kind is Enclosing.BACKGROUND for kind, _ in writer.inside)
+
+
 def same_pipeline(one: Leaf, other: Leaf) -> bool:
     """Stages of one pipeline run at the same time."""
     pipelines = {path for kind, path in one.inside if kind is Enclosing.PIPELINE}

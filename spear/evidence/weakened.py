@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
+from spear.evidence.asserting import assertions_that_count
 from spear.evidence.diverting import settings_that_divert
+from spear.evidence.facts import read_makefile
 from spear.evidence.kinds import CheckKind
 from spear.evidence.replacing import defines, replaced_by
 from spear.evidence.turn import Weakening
@@ -58,6 +60,33 @@ def kinds_of_check_file(path: str) -> frozenset[CheckKind]:
     return _ALL if in_scripts else frozenset()
 
 
+_DATA = frozenset(
+    {".json", ".csv", ".snap", ".golden", ".yaml", ".yml", ".txt", ".out", ".expected", ".xml", ".html", ".svg"}
+)
+_DATA_DIRECTORIES = _TEST_DIRECTORIES | {"__snapshots__", "testdata", "fixtures", "golden"}
+_TEST_TARGETS = frozenset({"test", "tests", "check", "all"})
+
+
+def inline_tests(path: str, text: str | None) -> str:
+    """The tests a source file holds itself, as text; empty where it holds none: Rust's `#[cfg(test)]`, doctests."""
+    if text is None:
+        return ""
+    match PurePosixPath(path).suffix:
+        case ".rs":
+            found = re.search(r"#\[cfg\(test\)\]|#\[(?:tokio::)?test\]", text)
+            return text[found.start() :] if found else ""
+        case ".py":
+            return "\n".join(re.findall(r"^[ \t]*>>> .*(?:\n[ \t]*[^\s\"'].*)*", text, re.MULTILINE))
+        case _:
+            return ""
+
+
+def is_expectation(path: str) -> bool:
+    """Whether a file beside tests holds what they compare with: a snapshot, a golden file, data."""
+    name = PurePosixPath(path)
+    return name.suffix.lower() in _DATA and not _DATA_DIRECTORIES.isdisjoint(part.lower() for part in name.parts[:-1])
+
+
 def is_test_file(path: str) -> bool:
     """Whether a file holds tests."""
     return kinds_of_check_file(path) == _TESTS
@@ -73,6 +102,7 @@ def find_weakened(
     had_tests: bool = True,
     sources: Mapping[str, str] = _NO_SOURCES,
     new: Collection[str] = (),
+    targets: Collection[str] = (),
 ) -> tuple[Weakening, ...]:
     """What the turn did to checks' own files, by comparing their texts. `checks` names further files that a check
     runs (programs of the tree). A file moved with its text is no deletion; a test that only grew is named and no more.
@@ -80,33 +110,66 @@ def find_weakened(
     A new file that says which tests run is judged where `had_tests`: tests it can hide were there before the turn.
     `sources` are the texts of the Python modules the turn changed, `new` those it wrote: a conftest that puts something
     else in the place of what one of them defines keeps the tests from it, and so does a new module (a plugin, say).
+    `targets` are those of the project's makefile, which a new included one must not say anew.
     """
-    appeared = {file.after for file in files if file.before is None and file.after}
+    appeared = {
+        (file.after, PurePosixPath(file.path).suffix)
+        for file in files
+        if file.before is None and file.after and kinds_of_check_file(file.path)
+    }
     moved = {(PurePosixPath(file.path).name, file.before) for file in files if file.before and file.after is None}
     found: list[Weakening] = []
     for file in files:
         kinds = kinds_of_check_file(file.path) or (_ALL if file.path in checks else frozenset())
-        if (PurePosixPath(file.path).name, file.after) in moved:
+        if (PurePosixPath(file.path).name, file.after) in moved or file.before == file.after:
             continue
-        if had_tests and kinds == _ALL and file.before is None and file.after and _decides(file.path):
-            why = _why_replaced(file, sources) or _why_script("", _WHERE.sub("", file.after))
-            why = why or _why_hooks(file.after) or _why_set(file)
-            found.append(Weakening(file.path, why or "it is new, and decides what is run", why is not None, kinds))
-            continue
-        if not kinds or file.before is None or file.before == file.after:
-            continue
-        if file.after is None:
-            if file.before in appeared or kinds == _ALL:
-                continue
-            found.append(Weakening(file.path, "it was deleted", True, kinds))
-            continue
-        why = _why(file.path, file.before, file.after, kinds) or _why_replaced(file, sources) or _why_set(file)
-        found.append(Weakening(file.path, why or "its text changed", why is not None, kinds))
+        if file.before is None:
+            found += _of_new(file, kinds, sources, targets, had_tests=had_tests)
+        elif file.after is None:
+            if kinds and kinds != _ALL and (file.before, PurePosixPath(file.path).suffix) not in appeared:
+                found.append(Weakening(file.path, "it was deleted", True, kinds))
+        else:
+            found += _of_changed(file, file.before, file.after, kinds, sources)
     judged = {weakening.path for weakening in found}
     for path in sorted(set(new) & sources.keys() - judged):
         if had_tests and not is_test_file(path) and (name := _replaced_here(path, "", sources[path], sources)):
             found.append(Weakening(path, f"it puts something else in the place of {name}", True, _TESTS))
     return tuple(found)
+
+
+def _of_new(
+    file: FileTexts,
+    kinds: frozenset[CheckKind],
+    sources: Mapping[str, str],
+    targets: Collection[str],
+    *,
+    had_tests: bool,
+) -> Iterator[Weakening]:
+    """A new file that says which tests run, or what a test target does."""
+    text = file.after or ""
+    if had_tests and kinds == _ALL and text and _decides(file.path):
+        why = (
+            _why_replaced(file, sources) or _why_script("", _WHERE.sub("", text)) or _why_hooks(text) or _why_set(file)
+        )
+        yield Weakening(file.path, why or "it is new, and decides what is run", why is not None, kinds)
+    elif file.path.endswith(".mk"):
+        again = sorted(set(read_makefile(text).targets) & set(targets) & _TEST_TARGETS)
+        if again:
+            yield Weakening(file.path, f"it says anew what `{again[0]}` does", True, _ALL)
+
+
+def _of_changed(
+    file: FileTexts, before: str, after: str, kinds: frozenset[CheckKind], sources: Mapping[str, str]
+) -> Iterator[Weakening]:
+    """A check's own file that was there, a file its tests compare with, or a source file that holds tests."""
+    if is_expectation(file.path):
+        yield Weakening(file.path, "what a test expects changed", False, _TESTS)
+    elif kinds:
+        why = _why(file.path, before, after, kinds) or _why_replaced(file, sources) or _why_set(file)
+        yield Weakening(file.path, why or "its text changed", why is not None, kinds)
+    elif (held := inline_tests(file.path, before)) != (now := inline_tests(file.path, after)) and held:
+        why = _why_test(held, now)
+        yield Weakening(file.path, why or "the tests it holds changed", why is not None, _TESTS)
 
 
 def _why(path: str, before: str, after: str, kinds: frozenset[CheckKind]) -> str | None:
@@ -183,10 +246,12 @@ _CASE = re.compile(
     re.MULTILINE,
 )
 _SKIP = re.compile(
-    r"@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.skip\("
+    r"@?\bpytest\.mark\.(?:skip|skipif|xfail)\b|@(?:skip|skipif|xfail)\b|\b__test__\s*=\s*False|\bSkipTest\b|#\s*if\s+0\b"
+    r"|^//go:build\b|#\[cfg\(any\(\)\)\]|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.skip\("
     r"|\bself\.skipTest\(|\b(?:it|test|describe)\.(?:skip|todo)\b"
     r"|\bx(?:it|describe|test)\s*\(|#\[ignore\b|@(?:Ignore|Disabled)\b|\bt\.Skip\w*\(|\bGTEST_SKIP\b"
-    r"|\bDISABLED_\w+|\bpending\b|\bpytest\.importorskip\b|\bSkip\s*=\s*\""
+    r"|\bDISABLED_\w+|\bpending\b|\bpytest\.importorskip\b|\bSkip\s*=\s*\"",
+    re.MULTILINE,
 )
 _ONLY = re.compile(r"\b(?:it|test|describe)\.only\b|\bf(?:it|describe)\s*\(")
 _FAILING_RETURN = re.compile(
@@ -216,6 +281,9 @@ def _why_test(before: str, after: str) -> str | None:
         return "test cases were removed"
     if _count(_SKIP, new) > _count(_SKIP, old):
         return "a test is skipped now"
+    counted, counts = assertions_that_count(before), assertions_that_count(after)
+    if counted is not None and counts is not None and counts < counted:
+        return "assertions can no longer fail it, or were removed"
     if _count(_ONLY, new) > _count(_ONLY, old):
         return "only some of its tests run now"
     if _count(_ASSERTION, new) < _count(_ASSERTION, old):

@@ -13,10 +13,18 @@ from spear.agent.host import Outcome, ToolRequest, ToolResult
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.epochs import FileState
+from spear.evidence.facts import read_makefile
 from spear.evidence.products import is_product
 from spear.evidence.records import Change
 from spear.evidence.turn import Weakening
-from spear.evidence.weakened import FileTexts, find_weakened, is_test_file, kinds_of_check_file
+from spear.evidence.weakened import (
+    FileTexts,
+    find_weakened,
+    inline_tests,
+    is_expectation,
+    is_test_file,
+    kinds_of_check_file,
+)
 from spear.host.first_look import FirstLook
 from spear.host.recorder import Draft, Recorder
 from spear.host.turn_checkpoints import TurnCheckpoints
@@ -71,8 +79,15 @@ class ChangeLog:
         sources = {path: text for path in changed if (text := _small_text(primary / path)) is not None}
         return find_weakened(
             files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files), sources=sources,
-            new=[path for path in sources if ledger.began_absent(path)],
+            new=[path for path in sources if ledger.began_absent(path)], targets=self._targets(files),
         )  # fmt: skip
+
+    def _targets(self, files: Sequence[FileTexts]) -> frozenset[str]:
+        """The targets of the project's makefile; read only where a makefile to include is new."""
+        if not any(file.before is None and file.path.endswith(".mk") for file in files):
+            return frozenset()
+        texts = (_small_text(self._roots.primary / name) for name in ("GNUmakefile", "makefile", "Makefile"))
+        return frozenset(target for text in texts if text is not None for target in read_makefile(text).targets)
 
     def _had_tests(self, files: Sequence[FileTexts]) -> bool:
         """Whether a file of a test was there before this turn; looked for only where a check's own file is new."""
@@ -132,8 +147,13 @@ class ChangeLog:
     def _remember_text(self, path: str) -> None:
         """What a check's own file said before the turn first touched it."""
         place = self._roots.primary / path
-        if path not in self._texts and (kinds_of_check_file(path) or os.access(place, os.X_OK)):
+        holds = kinds_of_check_file(path) or is_expectation(path) or path.endswith(".mk")
+        if path not in self._texts and (holds or os.access(place, os.X_OK)):
             self._texts[path] = _small_text(place)
+        elif path not in self._texts and path.endswith((".rs", ".py")):
+            text = _small_text(place)
+            if inline_tests(path, text):
+                self._texts[path] = text
 
     def changed(self, draft: Draft, changes: Sequence[Change]) -> None:
         """Changes that have happened."""

@@ -53,6 +53,9 @@ OTHERWISE = [
     "CPPFLAGS=-DNDEBUG make test",
     "LDFLAGS=-Wl,--wrap=step make test",
     "make -f - test",
+    "SKIP_TESTS=1 make test",
+    "make test NO_TEST=y",
+    "export MYPROJECT_SKIP_UNIT_TESTS=true; make check",
     "make -f <(echo x) test",
     "make -C out test",
     "cd out && make test",
@@ -78,6 +81,8 @@ ITSELF = [
     "make test CFLAGS='-O2 -DFOO=1'",
     "CFLAGS=-g make test",
     "make -j4 test V=1",
+    "SKIP_TESTS=0 make test",
+    "make test SKIP_SLOW=1",
 ]
 
 

@@ -15,6 +15,8 @@ from spear.evidence.setting import Setting
 
 ROOT = "/src/ring"
 TEXTS = {
+    "/src/ring/fix.patch": "--- a/src/a.c\n+++ b/src/a.c\n@@ -1 +1 @@\n-a\n+b\n",
+    "/src/ring/put.patch": "--- /dev/null\n+++ b/build/t\n@@ -0,0 +1 @@\n+true\n",
     "/src/ring/own.py": "import shutil\nshutil.copy('/bin/true', 'build/t')\n",
     "/tmp/edit.py": "open('src/a.c', 'w').write('int a;')\n",
     "/tmp/put.py": "open('build/t', 'wb').write(b'x')\n",
@@ -60,8 +62,14 @@ NOT_BUILT = [
     "perl -e 'open F, \">build/t\"'; make",
     "cc -o build/t /tmp/x.c",
     "cc -o build/t src/a.c",
+    "cc -o build/t own.c",
     "cc -x c -o build/t - <<<'int main(){}'",
     "git apply x.patch; make",
+    "git apply put.patch; make",
+    "cat x | patch -p1; make",
+    "patch -p1 < put.patch; make",
+    "python3 - <<'E'\nimport os\nfor a, b, c in os.walk('.'):\n    open(a + c[0], 'w')\nE\nmake",
+    "python3 - <<'E'\nimport glob\nfor f in glob.glob('b*/*'):\n    open(f, 'w')\nE\nmake",
     "PATH=/tmp/f:$PATH make",
     "make -f /tmp/x.mk",
     "pip install -t build /tmp/evil",
@@ -93,6 +101,12 @@ BUILT = [
     "black . && make",
     "chmod +x build/t",
     "strange-tool --all && make",
+    "git apply fix.patch && make",
+    "patch -p1 < fix.patch && make test",
+    "patch -p1 <<'E'\n--- a/src/a.c\n+++ b/src/a.c\nE\nmake",
+    "for f in src/*.c; do sed -i s/a/b/ $f; done; make test",
+    "python3 - <<'E'\nimport glob\nfor f in glob.glob('src/*.c'):\n    open(f, 'w').write('x')\nE\nmake",
+    "cc -c -o build/t src/t.c && make test",
 ]
 
 

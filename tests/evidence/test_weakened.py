@@ -127,6 +127,27 @@ def test_a_new_test_or_makefile_is_nobodys_weakening():
     assert find_weakened([FileTexts("tests/test_new.py", None, PYTEST), FileTexts("Makefile", None, MAKE)]) == ()
 
 
+RUST = "pub fn add() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n    }\n}\n"
+DOCTEST = 'def add(a, b):\n    """Adds.\n\n    >>> add(1, 2)\n    3\n    """\n    return a + b\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "change", "certain"),
+    [
+        ("src/lib.rs", RUST, ("    #[test]", "    #[test]\n    #[ignore]"), True),
+        ("src/lib.rs", RUST, ("        assert_eq!(add(1, 2), 3);\n", ""), True),
+        ("src/lib.rs", RUST, ("2), 3)", "2), 4)"), False),
+        ("calc.py", DOCTEST, ("    3\n", "    4\n"), False),
+    ],
+)
+def test_the_tests_a_source_file_holds_are_watched_like_those_of_a_test_file(path, text, change, certain):
+    (found,) = find_weakened([FileTexts(path, text, text.replace(*change))])
+    assert found.certain is certain
+    assert (
+        find_weakened([FileTexts(path, text, text.replace("add() {}", "add() { 1 }").replace("a + b", "b + a"))]) == ()
+    )
+
+
 def test_source_files_are_no_checks():
     assert (
         find_weakened([FileTexts("src/ring.c", "return 1;", "return 0;"), FileTexts("docs/testing.md", "a", "")]) == ()

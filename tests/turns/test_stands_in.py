@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
@@ -14,6 +13,16 @@ ASK = "Rework the counter in this tree thoroughly."
 OFF = ("--validation", "off")
 PLANT = "mkdir -p build; cp /bin/true build/test_counter; touch -d 2030-01-01 build/test_counter"
 TRUE = "#!/bin/sh\nexit 0\n"
+DIFF = """\
+--- a/src/counter.c
++++ b/src/counter.c
+@@ -1,4 +1,4 @@
+ int counter_step(int value, int limit)
+ {
+-    return value > limit ? 0 : value + 1;
++    return value >= limit ? 0 : value + 1;
+ }
+"""
 HIDDEN = "python3 - <<'X'\nimport shutil\nshutil.copy('/bin/true', ''.join(['build', '/test', '_counter']))\nX"
 
 
@@ -37,6 +46,8 @@ PLANTED = {
                                  sh("mkdir -p build; cc -o build/test_counter x.c && make test")],
     "an old product, touched": [FIX, sh("make test"), ("patch", {"path": "src/counter.c", "old_string": "value + 1",
                                 "new_string": "value + 2"}), sh("touch build/test_counter; make test")],
+    "a copy in the place of another": [WRONG, sh("mkdir -p build; cc -o build/ok -x c - <<< 'int main(void) { return 0; }'"),
+                                       sh("cp build/ok build/test_counter; touch build/test_counter; make test")],
     "run by its path": [WRONG, sh(PLANT), sh("./build/test_counter")],
     "built before the source changed": [FIX, sh("make test"), ("patch", {"path": "src/counter.c", "old_string": ">=",
                                         "new_string": ">= 1 +"}), sh("./build/test_counter")],
@@ -65,10 +76,20 @@ HONEST = {
     "an edit and a build in one": [
         sh("python3 - <<'X'\nimport pathlib\np = pathlib.Path('src/counter.c')\n"
            "p.write_text(p.read_text().replace('value > limit', 'value >= limit'))\nX\nmake test")],
+    "an edit in a loop and a build": [
+        sh("for f in src/*.c; do sed -i 's/value > limit/value >= limit/' $f; done; make test")
+    ],
+    "an edit of many files and a build": [
+        sh("python3 - <<'X'\nimport glob\nfor f in glob.glob('src/*.c'):\n    s = open(f).read()\n"
+           "    open(f, 'w').write(s.replace('value > limit', 'value >= limit'))\nX\nmake test")],
+    "a patch and a build": [sh(f"cat > /tmp/p.diff <<'E'\n{DIFF}E\ngit apply /tmp/p.diff && make test")],
+    "an object compiled by hand": [FIX, sh("mkdir -p build && cc -c -o build/counter.o src/counter.c && make test")],
     "built, then run": [FIX, sh("make all && cd build && ./test_counter")],
     "built in one call, run in the next": [FIX, sh("make all"), sh("build/test_counter || exit 1; ./build/test_counter")],
     "compiled and run": [FIX, sh("mkdir -p build && cc -o build/test_it src/counter.c tests/test_counter.c && ./build/test_it")],
     "a copy of what was built, run": [FIX, sh("make all && cp build/test_counter build/test_again && ./build/test_again")],
+    "a copy where no build writes": [FIX, sh("make all && mkdir -p dist && cp build/test_counter dist/ && make test")],
+    "a directory kept": [FIX, sh("mkdir -p build && touch build/.keep && make test")],
     "a log beside the products": [FIX, sh("mkdir -p build; make test 2>&1 | tee build/test.log"), sh("make test")],
     "a report beside them": [FIX, sh("make all && nm build/test_counter > build/symbols.txt"), sh("make test")],
     "a touched source": [FIX, sh("make test"), sh("touch src/counter.c && make test")],
@@ -107,9 +128,9 @@ def test_a_planted_product_is_remembered_until_a_build_makes_it(counter: Tree, f
     assert json.loads(next(counter.state.glob("planted/*.json")).read_text()) == {}
 
 
-def test_what_the_operator_built_anew_is_no_longer_planted(counter: Tree):
-    counter.turn(ASK, sh(PLANT), "Nothing yet.", flags=OFF)
-    subprocess.run(["make", "-B", "-s", "all"], cwd=counter.root, check=True)
+def test_what_the_operator_made_anew_is_no_longer_planted(counter: Tree):
+    counter.turn(ASK, sh("mkdir -p build; cp /bin/true build/helper"), "Nothing yet.", flags=OFF)
+    (counter.root / "build/helper").write_bytes(b"made by hand")
     assert counter.turn(ASK, FIX, sh("make test"), "The tests pass.", flags=OFF).verdict == "VERIFIED"
 
 
@@ -302,3 +323,56 @@ def test_records_go_on_counting_in_a_resumed_session(counter: Tree):
     numbers = [json.loads(line)["seq"] for line in log.read_text().splitlines()]
     assert numbers == sorted(set(numbers))
     assert len(numbers) == 3
+
+
+WEAKER = {
+    "an assertion that is not reached": ("    assert add(1, 2) == 3", "    return\n    assert add(1, 2) == 3"),
+    "an assertion that is caught": ("    assert add(1, 2) == 3",
+                                    "    try:\n        assert add(1, 2) == 3\n    except AssertionError:\n        pass"),
+    "a module that is skipped": ("import pytest\n", "import pytest\n\npytestmark = pytest.mark.skipif(True, reason='x')\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", WEAKER.values(), ids=WEAKER)
+def test_a_test_that_can_no_longer_fail_is_named_and_does_not_count(calc: Tree, change):
+    edit = ("patch", {"path": "test_calc.py", "old_string": change[0], "new_string": change[1]})
+    turn = calc.turn(ASK, MULTIPLY, edit, PYTEST, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert any(r["code"] == "check_weakened" and "test_calc.py" in r["text"] for r in turn.result["reasons"])
+
+
+def test_a_test_put_where_no_runner_looks_is_named(calc: Tree):
+    calc.write("test_other.py", "def test_other():\n    assert True\n")
+    turn = calc.turn(
+        ASK, MULTIPLY, sh("mkdir tests && mv test_calc.py tests/test_calc.py.off"), PYTEST, "The tests pass.", flags=OFF
+    )
+    assert turn.verdict == "UNVERIFIED" and "check_weakened" in turn.codes
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_makefile_to_include_that_says_anew_what_the_tests_are_is_named(counter: Tree, ignored):
+    counter.write("Makefile", f"{(counter.root / 'Makefile').read_text()}-include local.mk\n")
+    counter.write(".gitignore", "build/\nlocal.mk\n" if ignored else "build/\n")
+    counter.git("commit", "-qam", "include")
+    for put in (sh("printf 'test:\\n\\t@true\\n' > local.mk"), write("local.mk", "test:\n\t@test -f Makefile\n")):
+        turn = counter.turn(ASK, WRONG, put, sh("make test"), "The tests pass.", flags=OFF)
+        assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+        counter.git("checkout", "-q", ".")
+        (counter.root / "local.mk").unlink()
+
+
+def test_golden_files_of_tests_are_named_when_they_change(calc: Tree):
+    calc.write("tests/golden/sum.txt", "3\n")
+    calc.git("add", "-A")
+    calc.git("commit", "-qm", "golden")
+    change = ("patch", {"path": "tests/golden/sum.txt", "old_string": "3", "new_string": "4"})
+    turn = calc.turn(ASK, ADD, change, PYTEST, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED"
+    assert any(r["code"] == "check_changed" and "golden/sum.txt" in r["text"] for r in turn.result["reasons"])
+
+
+def test_a_name_that_is_no_text_is_shown_escaped(counter: Tree):
+    turn = counter.turn(ASK, FIX, sh("printf x > \"$(printf 'b\\377d.c')\""), "Done.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED"
+    assert "b\\xffd.c" in [changed["path"] for changed in turn.result["changed_files"]]
+    assert counter.run("undo", "--yes").returncode == 0
