@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-PROGRAM = """
+WALL = """
 import importlib.abc
 import sys
 from pathlib import Path
@@ -22,6 +23,9 @@ class Wall(importlib.abc.MetaPathFinder):
 
 
 sys.meta_path.insert(0, Wall())
+"""
+
+PROGRAM = """
 sys.path[:0] = [str(Path(sys.argv[1]) / "tests" / "agent"), sys.argv[1]]
 
 from fake_host import FakeHost
@@ -48,7 +52,18 @@ print(outcome.stop, outcome.answer, (work / "a.txt").read_text().strip(), foreig
 
 def test_the_core_runs_a_turn_with_the_rest_of_the_project_unimportable(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(ROOT), str(tmp_path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", WALL + PROGRAM, str(ROOT), str(tmp_path)], capture_output=True, text=True, timeout=60
     )
     assert done.stderr == ""
     assert done.stdout.split() == ["answered", "Done.", "omega", "-", "-"]
+
+
+def test_the_documentation_s_own_host_runs_as_it_stands_and_is_short(tmp_path: Path) -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (host,) = re.findall(r"^class OpenHost.*?(?=^\S(?<!class))", program, re.DOTALL | re.MULTILINE)
+    assert len(host.rstrip().splitlines()) < 80
+    (tmp_path / "notes.txt").write_text("milk\n")
+    code = f"{WALL}\nsys.path.insert(0, {str(ROOT)!r})\n{program}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("answered It says: 1|milk\n", "")
