@@ -36,7 +36,7 @@ _ADDRESSED = re.compile(
 _PASSIVE = re.compile(
     r"\b(?:must|should|shall|needs? to|has to|have to|ought to)(?: always| never| not| only| first)* be "
     r"(?:run|executed|committed|formatted|reviewed|tested|rebased|pushed|asked|updated|written|added|avoided|kept|documented|approved|"
-    r"ignored|followed|edited|changed|modified|touched|deployed|merged)\b"
+    r"ignored|followed|signed|squashed|edited|changed|modified|touched|deployed|merged)\b"
 )
 _INJECTED = re.compile(
     r"\b(?:ignore|disregard|forget|override|oublie[zr]?|ignore[zr]?)\b.{0,40}\b(?:instructions?|rules?|prompts?|consignes?|"

@@ -18,7 +18,7 @@ VERBS = _words(
     notify omit open optimise optimize override overwrite paste pass patch perform pick place prefer prefix
     prepare preserve print proceed propose protect provide publish pull push put raise rate re-run read
     rebase rebuild record refactor refer refuse regenerate reject release reload remember remove rename
-    reorder replace report request require reset resolve respect restart restore retry return reuse revert
+    reorder replace reply report request require reset resolve respect respond restart restore retry return reuse revert
     review rewrite rotate run save say search see select send set share show sign skip sort specify split
     squash stage start stash state stop store strip submit switch tag take tell test touch translate treat
     trust try turn type update upgrade upload use validate verify wait watch work wrap write

@@ -45,6 +45,9 @@ Remember to update the changelog.
 Only use the standard library.
 It is forbidden to use malloc.
 Évitez les variables globales.
+Respond in French.
+Reply with a diff only.
+Commits should be signed.
 From now on answer in French."""
 
 KNOWLEDGE = """\
