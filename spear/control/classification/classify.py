@@ -66,6 +66,7 @@ _EVERYWHERE = re.compile(
 )
 _AUTHORITY = re.compile(
     r"\b(?:standard|specification|spec|norme|norm|rfc(?:\s*\d+)?|datasheet|the\s+document|le\s+document|recommendation)s?\b"
+    r"|\b(?:as|comme)\s+(?:required|exige|requis)"
 )
 _COMPLIANCE = re.compile(
     r"\b(?:compl(?:y|ies|ied|iant|iance|ying)|conform\w*|(?:mets?|rends?|mettre|rendre)\s+.*\bconforme\w*|respect(?:e|er|ent|s)?(?:-t-\w+)?|violat\w+"

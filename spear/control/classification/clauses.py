@@ -79,6 +79,7 @@ _DEFINES_CODE = re.compile(
     r"^(?:define|definis|definir)\s+(?:an?|une?|another|new)\s+(?:[\w-]+\s+)?(?:macro|constante?|function|fonction|classe?|type|struct|structure"
     r"|enum|variable|method|methode|alias|target|cible|interface|trait|exception|error|option|flag|rule|fixture)\b"
 )
+_BRINGS_ABOUT = re.compile(r"^(?:fais|faites|faire)\s+en\s+sorte\b")
 _COMMENTS_CODE = re.compile(
     r"^comment\s+(?:the|all|every|each|this|that|these|those|my|our|your|its|out|any|it|them)\b|^comment\s+\S*[./_(]"
 )
@@ -222,7 +223,7 @@ def _phrase(plain: str, bare: str) -> tuple[Mood, str] | None:
     """The mood of an opening whose first word alone would mislead, None where there is none."""
     if _KNOWING.match(plain) or _TELLING_NOUN.match(bare):
         return Mood.QUESTION, ""
-    if _DEFINES_CODE.match(bare) or _COMMENTS_CODE.match(bare):
+    if _DEFINES_CODE.match(bare) or _COMMENTS_CODE.match(bare) or _BRINGS_ABOUT.match(bare):
         return Mood.CHANGE, bare.split()[0]
     if _LOOKS.match(bare):
         return Mood.READ, "look"
