@@ -78,7 +78,10 @@ def _defect(error: Exception, state: str) -> int:
 
 
 def _speak_utf8() -> None:
-    """Whatever the locale says: answers hold any character, and a name that is no text is shown escaped."""
+    """Whatever the locale says: answers hold any character, a name that is no text is shown escaped, and what is
+    typed is UTF-8, a byte that is none replaced."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -15,7 +15,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 
-from spear.cli.repl.paste import PasteStore
+from spear.cli.repl.paste import PasteStore, normal
 
 if TYPE_CHECKING:
     from spear.cli.repl.history import InputHistory
@@ -35,7 +35,7 @@ class EditorHistory(History):
 
     def store_string(self, string: str) -> None:
         """Remember one entry."""
-        self._stored.add(self._pastes.expand(string))
+        self._stored.add(normal(self._pastes.expand(string)))
 
 
 class Placeholders(Processor):
@@ -90,8 +90,8 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """What was entered, long pastes whole."""
-        return self.pastes.expand(self.buffer.text)
+        """What was entered, long pastes whole; typed bytes that are no text are replaced."""
+        return normal(self.pastes.expand(self.buffer.text))
 
     def enter(self) -> None:
         """Submit; a line that ends in a backslash goes on instead."""

@@ -25,6 +25,7 @@ from prompt_toolkit.layout import (
 from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Palette
 from spear.cli.repl.dialog import DISMISSED, Dialog
+from spear.cli.repl.paste import normal
 from spear.cli.repl.ports import Answer
 
 
@@ -135,7 +136,7 @@ class QuestionPane:
         @keys.add("enter", eager=True)
         def _send(_: KeyPressEvent) -> None:
             if self.asked is not None:
-                self._answered(self.asked, self.asked.dialog.entered(self.buffer.text))
+                self._answered(self.asked, self.asked.dialog.entered(normal(self.buffer.text)))
 
         @keys.add("c-j", eager=True)
         def _newline(_: KeyPressEvent) -> None:

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from spear.cli.main import main
 
 FIX = ("patch", {"path": "app.py", "old_string": "return 1", "new_string": "return 2"})
@@ -114,6 +116,31 @@ def test_without_a_model_the_ways_out_are_said_and_the_rest_works(project, state
     r.wait(r"2\|    return 1")
     r.line("/quit")
     assert r.end() == 0
+
+
+@pytest.mark.parametrize("form", [(), ("--plain",)])
+@pytest.mark.parametrize(
+    "locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"LC_ALL": "C.UTF-8"}]
+)
+def test_any_request_can_be_typed_in_any_locale_and_bytes_that_are_no_text_end_nothing(
+    project, state, tmp_path, terminal, scripted, form, locale
+):
+    with scripted.ModelServer([scripted.text("réponse 日本"), scripted.text("second")]) as server:
+        environment = {
+            "PATH": terminal.PATH, "HOME": str(tmp_path), "TERM": "xterm", "SPEAR_STATE_DIR": str(state),
+            "SPEAR_API_BASE": server.base_url, **locale,
+        }  # fmt: skip
+        program = [sys.executable, "-m", "spear.cli.main", *form]
+        r = terminal.Terminal(lambda: os.execvp(program[0], program), project, environment)
+        r.wait(r"session +20")
+        r.line("é日本")
+        r.wait("réponse 日本")
+        os.write(r.fd, b"a\xff\xfeb\r")
+        r.wait("second")
+        r.line("/quit")
+        assert r.end() == 0
+    assert [request["messages"][-1]["content"] for request in server.requests] == ["é日本", "a\ufffd\ufffdb"]
+    assert "internal error" not in r.plain()
 
 
 def test_a_state_directory_without_room_for_a_sandbox_is_said_and_no_traceback(project, state, tmp_path, terminal):
