@@ -9,6 +9,7 @@ import pytest
 
 from spear.cli.arguments import parse
 from spear.cli.help_page import help_page
+from spear.cli.keystrokes import DEFAULTS
 from spear.cli.option import BOOLEAN, CONSTANT, INTEGER, LIST, NUMBER
 from spear.cli.options import global_options, settings_options
 from spear.cli.settings_layers import known_keys
@@ -173,7 +174,8 @@ def test_every_setting_is_a_key_with_a_variable():
     for option in settings_options():
         assert option.key in keys, option.key
     with_variable = {option.key for option in settings_options() if option.variable}
-    assert set(keys) - with_variable == {"backends", "api_key_cmd", "ssh"}
+    tables = {f"keys.{action}" for action in DEFAULTS} | {"backends", "permissions"}
+    assert set(keys) - with_variable == tables | {"api_key_cmd", "ssh"}
 
 
 def loaded_modules(program: str) -> set[str]:
