@@ -129,11 +129,14 @@ _BROAD = frozenset(
 )
 _EXCLUDABLE = re.compile(r"\b(headers?|tests?|docs?|documentation|entetes?|en-tetes?)\b")
 
+_POINTER = re.compile(r"(?<![\w@./])@(?=[\w./~*])")
+"""What the chat writes before a path that it completes: `@src/ring.c` names src/ring.c."""
+
 
 def classify(request: str, standard_engaged: bool = False) -> Classification:
     """Classify a request. `standard_engaged` says that a standard is bound to the session; whether this turn engages
     it is decided here. Deterministic, total, bounded in the length of the request."""
-    text = request[:20_000]
+    text = _POINTER.sub(" ", request[:20_000])
     folded = " ".join(fold(text).split())
     clauses = split(text)
     placed = place(text, clauses, paths(text))

@@ -20,6 +20,7 @@ from spear.control.classification.lexicon import (
     fold,
 )
 from spear.control.classification.prohibitions import Reach
+from spear.control.classification.references import paths
 
 
 class Mood(StrEnum):
@@ -200,7 +201,7 @@ def _mood(plain: str, question: bool, *, first: bool) -> tuple[Mood, str]:
     if (told := _phrase(plain, bare)) is not None:
         return told
     words = _WORD.findall(bare)
-    head = words[0] if words else ""
+    head = words[0] if words and not _begins_with_path(bare) else ""
     if (
         head in QUESTION_WORDS
         and not polite
@@ -230,6 +231,11 @@ def _phrase(plain: str, bare: str) -> tuple[Mood, str] | None:
     if _TRANSLATES_PROVISION.match(bare):
         return Mood.READ, "translate"
     return None
+
+
+def _begins_with_path(plain: str) -> bool:
+    """Whether a clause begins with a path, whose first word is no verb: "tests/", "run.sh"."""
+    return any(mention.start == 0 for mention in paths(plain.partition(" ")[0]))
 
 
 def _imperative(head: str) -> Mood | None:

@@ -37,7 +37,7 @@ _EXCEPT = re.compile(
     + r"\s*[`'\"(]?$"
 )
 _CONSULT = re.compile(
-    r"(?:\busing|\buse|\blike|\bunlike|\bas|\bbased\s+on|\bfollow(?:ing)?|\bper|\bsee|\bcf\.?|\baccording\s+to|\b(?:described|documented|specified|mentioned|listed"
+    r"(?:\busing|\buse|(?<!would\s)(?<!i'd\s)(?<!we'd\s)\blike|\bunlike|\bas|\bbased\s+on|\bfollow(?:ing)?|\bper|\bsee|\bcf\.?|\baccording\s+to|\b(?:described|documented|specified|mentioned|listed"
     r"|explained|shown|outlined|reported|stated|given)\s+(?:in|by)|\bsimilar(?:ly)?\s+to|\bsame\s+(?:way\s+)?as|\bsame\s+(?:\w+\s+)?as(?:\s+in)?|\binspired\s+by|\bmodell?ed\s+(?:on|after)"
     r"|\bsuch\s+as|\bread(?:ing)?|\bconsult(?:ing)?|\blook(?:ing)?\s+at|\bmatch(?:ing|es)?|\bmimic(?:king)?|\bmirror(?:ing)?|\bwith\s+the\s+help\s+of|\bagainst|\bincludes?|\bincluding"
     r"|\ba\s+partir\s+(?:de|du)|\bd'apres|\bselon|\bcomme|\bsuivant|\ben\s+(?:utilisant|suivant|lisant)|\binspire\s+(?:de|du|par)"
