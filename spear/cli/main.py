@@ -13,7 +13,7 @@ import sys
 from io import TextIOWrapper
 
 from spear import __version__
-from spear.cli.streams import forget_stdout, open_standard_streams
+from spear.cli.streams import forget_stdout, open_standard_streams, start_in_utf8
 from spear.errors import Interrupted, SpearError, UsageError
 
 TYPE_CHECKING = False  # as `typing` defines it, whose import takes a quarter of the time of `--version`
@@ -27,6 +27,8 @@ PROGRAM = "spear-chat"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit status of spec 1.3."""
+    if arguments is None:
+        start_in_utf8()
     words = list(sys.argv[1:] if arguments is None else arguments)
     state = ""
     open_standard_streams()

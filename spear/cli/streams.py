@@ -1,12 +1,22 @@
-"""The three standard streams where they are not what a program expects: closed from the start, or no longer read.
+"""What surrounds the program where it is not what one expects: streams that are closed or not read, another encoding.
 
-`spear-chat … >&-` starts without one of them, `spear-chat … | head` loses one on the way (spec 9.2).
+`spear-chat … >&-` starts without a stream, `spear-chat … | head` loses one on the way (spec 9.2).
 """
 
 from __future__ import annotations
 
 import os
 import sys
+
+
+def start_in_utf8() -> None:
+    """Start again in UTF-8 mode where the locale has another encoding (ASCII, Latin-1): names of files, arguments and
+    variables would hold halves of characters, and a path a model wrote would be another one. Does not return then.
+    """
+    if sys.getfilesystemencoding() == "utf-8" or os.environ.get("PYTHONUTF8") == "1":
+        return
+    os.environ["PYTHONUTF8"] = "1"
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - this very program
 
 
 def open_standard_streams() -> None:

@@ -34,6 +34,19 @@ def test_a_stream_that_is_closed_from_the_start_ends_nothing(counter, closed):
     assert done.returncode == 0 and len(requests) == 2
 
 
+def test_files_have_their_names_in_any_locale(tree):
+    tree.write("é.txt", "héllo\n")
+    ascii_only = 'LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 "$SPEAR" -p "Write 日本.txt as é.txt is." --auto'
+    script = [
+        calls(("read_file", {"path": "é.txt"})),
+        calls(("write_file", {"path": "日本.txt", "content": "ü"})),
+        text("é"),
+    ]
+    done, requests = shell(tree, script, ascii_only)
+    assert "héllo" in requests[1]["messages"][-1]["content"] and done.stdout.endswith("é\n")
+    assert tree.read("日本.txt") == "ü"
+
+
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_an_unverified_turn_stays_unverified_when_nobody_reads_its_answer(counter, output):
     command = (
