@@ -206,11 +206,25 @@ class Application:
         self.conversation, self.last = done.conversation, done
         self.save()
         self._keep_in_history(done)
-        for problem in filter(None, [self.capturing.finish(done, self.settings.model)]):
+        bench = self._bench(done, sink, cancelled)
+        for problem in filter(None, [self.capturing.finish(done, self.settings.model, bench)]):
             sink(Live(LiveKind.NOTICE, problem))
         if late := self._steered():
             sink(Live(LiveKind.NOTICE, f"said too late for this turn: {late}"))
         return done
+
+    def _bench(self, done: FinishedTurn, sink: Sink, cancelled: Callable[[], bool]) -> bool | None:
+        """What the project's acceptance script says of a turn that changed something; None where nothing said anything.
+        It rates the episode and never the turn, whose verdict stands."""
+        project = self.workspace.project
+        script = project.declared.bench if project is not None else None
+        if not script or not done.result.changed_files or not self.capturing.rates or cancelled():
+            return None
+        from spear.host.bench import rate
+
+        found = rate(self.host, script, cancelled)
+        sink(Live(LiveKind.NOTICE, f"bench {found.text}; it rates the training episode, not the verdict"))
+        return found.passed
 
     def _keep_in_history(self, done: FinishedTurn) -> None:
         """Make the turn findable; a history that cannot be written spoils no turn."""

@@ -38,9 +38,14 @@ class Capturing:
         """The model callable, watched where a turn is being captured."""
         return self._draft.watching(complete) if self._draft is not None else complete
 
-    def finish(self, done: FinishedTurn, model: str) -> str:
-        """The turn has ended: its episode is final. What went wrong, in one sentence, "" for nothing: a turn is not
-        spoiled by what cannot be captured of it."""
+    @property
+    def rates(self) -> bool:
+        """Whether the turn that runs leaves an episode somebody may rate; a recording is never rated."""
+        return self._draft is not None and not self._recorded
+
+    def finish(self, done: FinishedTurn, model: str, bench: bool | None = None) -> str:
+        """The turn has ended: its episode is final. `bench` is what the project's acceptance script said of it. What
+        went wrong, in one sentence, "" for nothing: a turn is not spoiled by what cannot be captured of it."""
         draft, self._draft = self._draft, None
         if draft is None:
             return ""
@@ -52,8 +57,9 @@ class Capturing:
         try:
             store = EpisodeStore(self._state, self._redactor)
             store.capture(
-                result.session, result.turn, done.conversation, result, origin=origin, draft=draft, model=model
-            )
+                result.session, result.turn, done.conversation, result,
+                origin=origin, draft=draft, model=model, bench=bench,
+            )  # fmt: skip
             if not self._recovered:
                 self._recovered = True
                 store.recover()
