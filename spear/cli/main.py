@@ -27,9 +27,7 @@ PROGRAM = "spear-chat"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit status of spec 1.3."""
-    if arguments is None:
-        start_in_utf8()
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _words(arguments)
     state = ""
     open_standard_streams()
     _speak_utf8()
@@ -70,6 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except Exception as error:  # noqa: BLE001 - the last handler: a defect becomes one line, a log and status 1
         return _defect(error, state)
+
+
+def _words(arguments: Sequence[str] | None) -> list[str]:
+    """What was given, else the command line of this process."""
+    if arguments is not None:
+        return list(arguments)
+    start_in_utf8()
+    return sys.argv[1:]
 
 
 def _defect(error: Exception, state: str) -> int:
