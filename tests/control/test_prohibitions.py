@@ -88,3 +88,23 @@ def test_what_a_prohibition_excepts_is_what_may_change(request_text, targets):
     assert not got.read_only, got.reasons
     assert got.exclusions == ()
     assert got.targets == targets
+
+
+@pytest.mark.parametrize(
+    ("request_text", "kinds"),
+    [
+        ("Fix ring_next; the tests must not change", ("tests",)),
+        ("tests are off limits. Fix ring_next", ("tests",)),
+        ("Fix ring_next and keep the tests unchanged", ("tests",)),
+        ("Fix ring_next, leave the headers alone", ("header",)),
+        ("Corrige ring_next ; les tests ne doivent pas être modifiés", ("tests",)),
+        ("Corrige ring_next, garde les tests inchangés", ("tests",)),
+        ("Do not touch the documentation; fix ring_next", ("docs",)),
+        ("Fix ring_next, do not run the tests", ()),
+        ("Fix the tests", ()),
+        ("Fix the bug that headers are not written", ()),
+        ("Why must the tests not be changed?", ()),
+    ],
+)
+def test_kinds_of_files_that_are_to_be_left_alone(request_text, kinds):
+    assert classify(request_text).excluded_kinds == kinds

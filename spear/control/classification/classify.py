@@ -13,6 +13,7 @@ from spear.control.classification.lexicon import (
     DETERMINERS,
     GO_AHEAD,
     GREETING,
+    NEUTRAL,
     OWNERSHIP,
     TREE_NOUNS,
     fold,
@@ -128,6 +129,13 @@ _BROAD = frozenset(
     ]
 )
 _EXCLUDABLE = re.compile(r"\b(headers?|tests?|docs?|documentation|entetes?|en-tetes?)\b")
+_KIND_LEFT_ALONE = re.compile(
+    r"\b(?:keep|leave|garde|gardez|laisse|laissez)\s+(?:\w+\s+){0,2}?(?P<kept>headers?|tests?|docs?|documentation|entetes?|en-tetes?)\s+"
+    r"(?:unchanged|untouched|alone|as\s+(?:it|they)\s+(?:is|are)|inchangee?s|intacte?s|tels?\s+quels|telles?\s+quelles)"
+    r"|\b(?P<named>headers?|tests?|docs?|documentation|entetes?|en-tetes?)\s+(?:(?:must|should|shall|may)\s+(?:not|never)\s+(?:be\s+)?(?:chang|modif|touch|edit|alter)"
+    r"|(?:must|should|shall)\s+(?:stay|remain)\s+(?:untouched|unchanged|as\b)|(?:is|are)\s+off[- ]limits"
+    r"|ne\s+doi(?:t|vent)\s+(?:pas|jamais)\s+(?:etre\s+)?(?:chang|modif|touch))"
+)
 
 _POINTER = re.compile(r"(?<![\w@./])@(?=[\w./~*])")
 """What the chat writes before a path that it completes: `@src/ring.c` names src/ring.c."""
@@ -470,14 +478,18 @@ _ASSENT = frozenset(
 def _excluded_kinds(clauses: tuple[Clause, ...], placed: tuple[Placed, ...]) -> tuple[str, ...]:
     found: list[str] = []
     for clause in clauses:
-        if clause.mood is not Mood.FORBID or any(p.clause is clause for p in placed):
+        if any(p.clause is clause for p in placed):
             continue
-        for match in _EXCLUDABLE.finditer(fold(clause.text)):
-            word = match.group(1)
-            found.append(
-                "header" if word.startswith(("header", "en")) else "tests" if word.startswith("test") else "docs"
-            )
+        plain = fold(clause.text)
+        if clause.mood is Mood.FORBID and (clause.head == "nothing" or clause.head not in NEUTRAL):
+            found += [_kind(match.group(1)) for match in _EXCLUDABLE.finditer(plain)]
+        if clause.mood not in (Mood.READ, Mood.QUESTION):
+            found += [_kind(match["kept"] or match["named"]) for match in _KIND_LEFT_ALONE.finditer(plain)]
     return tuple(dict.fromkeys(found))
+
+
+def _kind(word: str) -> str:
+    return "header" if word.startswith(("header", "en")) else "tests" if word.startswith("test") else "docs"
 
 
 def _brief(text: str) -> str:
