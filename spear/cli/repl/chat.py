@@ -12,6 +12,7 @@ from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Style
 from spear.cli.repl.entry import Entry
 from spear.cli.repl.live_screen import LiveScreen
+from spear.cli.repl.opening import AGAIN_SECONDS
 from spear.cli.repl.pending import PendingLines
 from spear.cli.repl.status_line import idle_line, running_line
 from spear.events.names import Mode
@@ -19,7 +20,6 @@ from spear.events.names import Mode
 if TYPE_CHECKING:
     from spear.cli.repl.driver import Driver
 
-_AGAIN_SECONDS = 1.0
 _LONG_TURN_SECONDS = 20.0
 _LEAVING_SECONDS = 10.0
 _SHOWN_ROWS = 400
@@ -155,11 +155,11 @@ class Chat:
             self.hint(f"{_STOPPING} {self.driver.interruption.press()}…", 5.0)
         elif self.entry.buffer.text:
             self.entry.take()
-        elif now - self._armed_at <= _AGAIN_SECONDS:
+        elif now - self._armed_at <= AGAIN_SECONDS:
             self.leave(0)
         else:
             self._armed_at = now
-            self.hint("Ctrl+C again within a second ends the chat", _AGAIN_SECONDS)
+            self.hint("Ctrl+C again within a second ends the chat", AGAIN_SECONDS)
 
     def escape(self) -> None:
         """Esc while something runs: stop it, and what waited comes back into the editor."""

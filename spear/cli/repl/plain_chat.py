@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType
 
@@ -12,7 +13,7 @@ from spear.cli.display.filtering import clean
 from spear.cli.display.palette import PLAIN
 from spear.cli.repl.banner import banner
 from spear.cli.repl.driver import Driver
-from spear.cli.repl.opening import Opened
+from spear.cli.repl.opening import AGAIN_SECONDS, Opened
 from spear.cli.repl.plain_screen import PlainScreen
 
 _HANGUP, _TERMINATED = 129, 143
@@ -27,13 +28,17 @@ def run_plain(opening: Opened) -> int:
     driver.replay(opening.earlier)
     opening.ready(lambda text: screen.show(f"! {clean(text)}"))
     ended: list[int] = []
+    pressed = float("-inf")
     with _ending(driver, ended), contextlib.suppress(_Ended):
         driver.serve(opening.first)
         while not driver.finished:
             try:
                 line = screen.read("> ")
             except KeyboardInterrupt:
-                screen.show("\nCtrl+D or /quit ends the chat")
+                before, pressed = pressed, time.monotonic()
+                if pressed - before <= AGAIN_SECONDS:
+                    break
+                screen.show("\nCtrl+C again within a second ends the chat, as Ctrl+D and /quit do")
                 continue
             if line is None:
                 break

@@ -653,6 +653,16 @@ def test_a_dumb_terminal_gets_lines_and_numbered_choices(chat, workspace):
     assert "\x1b" not in r.raw
 
 
+def test_ctrl_c_twice_within_a_second_ends_plain_lines_too(chat):
+    r = chat("--plain")
+    r.settle(0.3)
+    r.keys("\x03")
+    r.wait("Ctrl.C again within a second ends the chat")
+    r.keys("\x03")
+    assert r.end() == 0
+    assert "--resume s-0001" in r.plain()
+
+
 def test_plain_lines_keep_pastes_whole_and_ctrl_c_stops_the_turn(chat, requests):
     r = chat("--plain", "--auto")
     r.keys("say a\rb\rc\r")
