@@ -66,7 +66,8 @@ class Application:
         self.settings = invocation.loaded.settings
         self.mode: Mode = self.settings.mode
         self.redactor = Redactor.of_environment(
-            invocation.environ, (self.settings.api_key_env, self.settings.web.search_key_env)
+            invocation.environ,
+            (self.settings.api_key_env, self.settings.web.search_key_env, self.settings.embedding.key_env),
         )
         self.state = StateDirectory(self.settings.state_dir)
         self.state.prepare()
@@ -88,7 +89,7 @@ class Application:
         self.capturing = Capturing(
             self.state, self.redactor, enabled=self.settings.training_capture, recorded=invocation.replay is not None
         )
-        self.searching = Searching(workspace, self.settings, self.state, self.redactor)
+        self.searching = Searching(workspace, self.settings, self.state, self.redactor, invocation.environ)
         self.context = SessionContext(workspace, self.settings, self.state, self.redactor, invocation.environ)
         self.model = invocation.model or SessionBackend(
             invocation.loaded, invocation.environ, invocation.record, invocation.replay

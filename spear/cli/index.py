@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from spear.cli.display.filtering import clean, one_line
+from spear.cli.embedding import embedder_of
 from spear.cli.settings import Loaded, load
 from spear.cli.workspace import open_workspace
 from spear.errors import Interrupted, SpearError, UsageError
-from spear.retrieval.embedding.embedder import NoEmbedder
-from spear.retrieval.embedding.minilm import MiniLm
+from spear.retrieval.embedding.embedder import Embedder, NoEmbedder
 from spear.retrieval.embedding.vectors import VectorProgress, embed_missing
 from spear.retrieval.engines import Cluster, Engine, InProcess
 from spear.retrieval.federation import Corpus, corpus_of
@@ -61,7 +61,8 @@ def run(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> in
     )
     with _engine(parsed.cluster) as engine:
         report = _index(corpus, options, engine, quiet=parsed.json)
-        embedded = _embed(corpus, engine, quiet=parsed.json) if parsed.vectors else 0
+        embedder = embedder_of(loaded.settings, environ) if parsed.vectors else None
+        embedded = _embed(corpus, embedder, engine, quiet=parsed.json) if embedder is not None else 0
     if parsed.json:
         print(json.dumps(_as_json(corpus, report, embedded)))
     else:
@@ -104,9 +105,8 @@ def _index(corpus: Corpus, options: IndexOptions, engine: Engine, *, quiet: bool
     return _with_bar("indexing", "files", index_tree(corpus.tree, corpus.index, options, engine), quiet=quiet)
 
 
-def _embed(corpus: Corpus, engine: Engine, *, quiet: bool) -> int:
+def _embed(corpus: Corpus, embedder: Embedder | NoEmbedder, engine: Engine, *, quiet: bool) -> int:
     """Embed what lacks a vector; how many passages have one then."""
-    embedder = MiniLm.find()
     if isinstance(embedder, NoEmbedder):
         raise UsageError(f"--vectors: {embedder.reason}", hint=embedder.remedy)
 

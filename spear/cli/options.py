@@ -324,6 +324,16 @@ VARIABLES_ONLY: tuple[Option, ...] = (
     ),
     Option("web.search_api", "", "what it speaks", TEXT, "SPEAR_SEARCH_API", "searxng", choices=("searxng", "brave")),
     Option("web.search_key_env", "", "the variable that holds its key", TEXT, "SPEAR_SEARCH_KEY_ENV", "BRAVE_API_KEY"),
+    Option(
+        "embedding.url",
+        "",
+        "server of /embeddings the passages of an index are sent to",
+        TEXT,
+        "SPEAR_EMBEDDING_URL",
+        "none: the bundled model, where it is installed",
+    ),
+    Option("embedding.model", "", "the model it is asked for", TEXT, "SPEAR_EMBEDDING_MODEL"),
+    Option("embedding.key_env", "", "the variable that holds its key", TEXT, "SPEAR_EMBEDDING_KEY_ENV", "none"),
     Option("corpus_root", "", "directory relative paths of the registry start from", DIRECTORY, "SPEAR_CORPUS_ROOT"),
     Option("index_max_files", "", "files an index walk may meet", INTEGER, "SPEAR_INDEX_MAX_FILES", "60000"),
     Option(

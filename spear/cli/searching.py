@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING
 
 from spear.cli.display.filtering import clean, one_line
 from spear.cli.settings_model import Settings
 from spear.cli.workspace import Workspace
-from spear.errors import SpearError, UsageError
+from spear.errors import EndpointError, SpearError, UsageError
 from spear.state.directory import StateDirectory
 from spear.state.redaction import Redactor
 
 if TYPE_CHECKING:
-    from spear.retrieval.embedding.minilm import MiniLm
-    from spear.retrieval.federation import Corpus
+    from spear.retrieval.embedding.embedder import Embedder
+    from spear.retrieval.federation import Answer, Corpus
     from spear.retrieval.indexing import IndexProgress, IndexReport
 
 _MOST_HITS = 10
@@ -24,22 +24,28 @@ _SHOWN_STEPS = 10
 class Searching:
     """Searches and indexes for one session. Imports and opens nothing before it is asked."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, state: StateDirectory, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        state: StateDirectory,
+        redactor: Redactor,
+        environ: Mapping[str, str],
+    ) -> None:
         self._workspace = workspace
         self._settings = settings
         self._state = state
         self._redactor = redactor
-        self._embedder: MiniLm | None = None
+        self._environ = environ
+        self._embedder: Embedder | None = None
         self._looked_for_embedder = False
         self._lacking = ""
 
     def search(self, words: str) -> str:
         """The best passages of the session's corpora; what is not indexed is said, with the way out."""
-        from spear.retrieval.federation import search_corpora
-
         if not words.strip():
             raise UsageError("/search needs words", hint="/search retry limit")
-        answer = search_corpora(self._corpora(), words, _MOST_HITS, self._vectors())
+        answer = self._answer(words)
         lines = [f"{found.corpus.name}  {found.hit.place}  {one_line(found.hit.snippet, 110)}" for found in answer.hits]
         lines += [f"{corpus.name} is not indexed: /reindex {corpus.name}" for corpus in answer.not_indexed]
         lines += [f"the index of {corpus.name} is not complete: /reindex {corpus.name}" for corpus in answer.incomplete]
@@ -49,6 +55,17 @@ class Searching:
             lines.append(self._lacking)  # once a session
             self._lacking = ""
         return clean("\n".join(lines))
+
+    def _answer(self, words: str) -> Answer:
+        """By words and vectors; by words alone when what embeds cannot be reached."""
+        from spear.retrieval.federation import search_corpora
+
+        corpora = self._corpora()
+        try:
+            return search_corpora(corpora, words, _MOST_HITS, self._vectors())
+        except EndpointError as error:
+            self._lacking = f"search is by words alone: {error}"
+            return search_corpora(corpora, words, _MOST_HITS)
 
     def reindex(self, name: str, show: Callable[[str], None], cancelled: Callable[[], bool]) -> str:
         """Bring one index up to date: of this workspace, or of the corpus named. `show` gets a line now and then."""
@@ -112,17 +129,18 @@ class Searching:
             raise UsageError(f"there is no corpus {name}", hint=f"known: {known}")
         return corpus_of(project, project.root if project else workspace.roots.primary, self._state)
 
-    def _vectors(self) -> MiniLm | None:
-        """The embedding model of the `semantic` extra, None where it is not installed."""
+    def _vectors(self) -> Embedder | None:
+        """The operator's endpoint or the model of the `semantic` extra, None where there is neither."""
         if not self._looked_for_embedder:
-            from spear.retrieval.embedding.minilm import MiniLm
+            from spear.cli.embedding import embedder_of
+            from spear.retrieval.embedding.embedder import NoEmbedder
 
-            found = MiniLm.find(threads=1)
+            found = embedder_of(self._settings, self._environ, threads=1)
             self._looked_for_embedder = True
-            if isinstance(found, MiniLm):
-                self._embedder = found
-            else:
+            if isinstance(found, NoEmbedder):
                 self._lacking = found.line()
+            else:
+                self._embedder = found
         return self._embedder
 
 

@@ -136,6 +136,16 @@ class Web(_Table):
     """The variable that holds the endpoint's key; SearXNG needs none."""
 
 
+class Embedding(_Table):
+    """`[embedding]`: a server of the `/embeddings` protocol that stands in for the bundled model (spec 4.5)."""
+
+    url: Annotated[str, AfterValidator(_web_address)] = ""
+    """Its base, as `http://host:port/v1`: the text of the corpora is sent there."""
+    model: str = ""
+    key_env: str = ""
+    """The variable that holds its key; empty where it needs none."""
+
+
 def _keys(value: object) -> object:
     """One key, or a list of them; each in its one spelling."""
     texts = [value] if isinstance(value, str) else value
@@ -224,4 +234,5 @@ class Settings(_Table):
     permissions: Annotated[tuple[Annotated[Permission, AfterValidator(_sound)], ...], Field(strict=False)] = ()
     """`[[permissions]]` of a project: what its operator approved for good (spec 2.1)."""
     web: Web = Web()
+    embedding: Embedding = Embedding()
     backends: dict[str, Backend] = Field(default_factory=dict)

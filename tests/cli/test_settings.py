@@ -108,7 +108,7 @@ def test_origins_name_flag_variable_and_line(world):
 def test_every_variable_is_heard(world):
     samples = {"integer": "77", "number": "1.5", "boolean": "1", "list": "a, b", "file": "/f", "directory": "/d"}
     special = {"mode": "ask", "limits.memory": "4G", "training_capture": "0", "backend": "", "limits.open_files": "777",
-               "web.search_url": "https://s.example/"}  # fmt: skip
+               "web.search_url": "https://s.example/", "embedding.url": "https://e.example/v1"}  # fmt: skip
     for option in settings_options():
         value = special.get(option.key, option.choices[-1] if option.choices else samples.get(option.kind, "word"))
         if not option.variable or not value:
