@@ -12,7 +12,7 @@ from spear.cli.display.filtering import clean
 from spear.cli.display.palette import Style
 from spear.cli.repl.entry import Entry
 from spear.cli.repl.live_screen import LiveScreen
-from spear.cli.repl.opening import AGAIN_SECONDS
+from spear.cli.repl.opening import AGAIN_SECONDS, LONG_TURN_SECONDS
 from spear.cli.repl.pending import PendingLines
 from spear.cli.repl.status_line import idle_line, running_line
 from spear.events.names import Mode
@@ -20,7 +20,6 @@ from spear.events.names import Mode
 if TYPE_CHECKING:
     from spear.cli.repl.driver import Driver
 
-_LONG_TURN_SECONDS = 20.0
 _LEAVING_SECONDS = 10.0
 _SHOWN_ROWS = 400
 _STOPPING = "stopping"
@@ -124,7 +123,7 @@ class Chat:
         self._worker = None
         if self._hint.startswith(_STOPPING):
             self._hint = ""
-        if self._notify and isinstance(seconds, float) and seconds > _LONG_TURN_SECONDS:
+        if self._notify and isinstance(seconds, float) and seconds > LONG_TURN_SECONDS:
             self.screen.bell()
         if self.driver is not None and self.driver.finished:
             self.screen.exit()

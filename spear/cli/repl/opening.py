@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from spear.cli.repl.ports import ChatApplication, PastTurn
 
 HANGUP = 129
+LONG_TURN_SECONDS = 20.0
+"""What lasted longer is rung for when it has ended, where the operator asked for that."""
 AGAIN_SECONDS = 1.0
 """How soon Ctrl+C must follow Ctrl+C, while nothing runs, to end the chat."""
 _TERMINAL_GONE = frozenset({errno.EIO, errno.EBADF, errno.ENXIO, errno.EPIPE})

@@ -13,7 +13,7 @@ from spear.cli.display.filtering import clean
 from spear.cli.display.palette import PLAIN
 from spear.cli.repl.banner import banner
 from spear.cli.repl.driver import Driver
-from spear.cli.repl.opening import AGAIN_SECONDS, Opened
+from spear.cli.repl.opening import AGAIN_SECONDS, LONG_TURN_SECONDS, Opened
 from spear.cli.repl.plain_screen import PlainScreen
 
 _HANGUP, _TERMINATED = 129, 143
@@ -44,8 +44,11 @@ def run_plain(opening: Opened) -> int:
                 break
             opening.history.add(line)
             driver.begin()
+            begun = time.monotonic()
             with _interruptible(driver):
                 driver.serve(line)
+            if opening.notify and time.monotonic() - begun > LONG_TURN_SECONDS:
+                screen.bell()
     return ended[0] if ended else 0
 
 

@@ -35,6 +35,11 @@ class PlainScreen:
         self._stdout.write(unpainted(text) if text.endswith("\n") else f"{unpainted(text)}\n")
         self._stdout.flush()
 
+    def bell(self) -> None:
+        """Ring."""
+        self._stdout.write("\a")
+        self._stdout.flush()
+
     def watch(self, view: TurnView | None) -> None:
         """Nothing is live here."""
         self.view = view

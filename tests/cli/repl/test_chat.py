@@ -629,6 +629,14 @@ def test_the_bell_rings_only_where_asked_for(chat):
     assert "\x07" not in r.raw
 
 
+@pytest.mark.parametrize(("form", "module"), [((), "chat"), (("--plain",), "plain_chat")])
+def test_the_bell_rings_after_a_long_turn_where_asked_for(chat, monkeypatch, form, module):
+    monkeypatch.setattr(f"spear.cli.repl.{module}.LONG_TURN_SECONDS", 0.0)
+    r = chat("--auto", "--notify", *form)
+    r.line("say done")
+    r.until(lambda: "\x07" in r.raw)
+
+
 # --- lines only ---
 
 
