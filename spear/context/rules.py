@@ -51,14 +51,16 @@ class RuleChoice:
 
 
 class RuleBook:
-    """The rules of one session's workspace. Files are read anew for every turn; what was shown is remembered."""
+    """The rules of one session's workspace. Files are read anew for every turn. What a touch has shown stays in the
+    conversation and is not shown again; what only the prompt of a turn held is gone with that turn."""
 
     def __init__(self, workspace: WorkspaceIdentity, places: RulePlaces, prompt_file: str | None = None) -> None:
         self._workspace = workspace
         self._places = places
         self._prompt_file = prompt_file
         self._tasks: frozenset[str] = frozenset({"implementation"})
-        self._shown: set[str] = set()
+        self._prompted: frozenset[str] = frozenset()
+        self._touched: set[str] = set()
         self._spent = 0
         self._nested: list[str] = []
         self._rules: list[Rule] | None = None
@@ -76,7 +78,7 @@ class RuleBook:
         kept, over = _within(fitting)
         self._tasks = turn.tasks
         self._spent = sum(len(rule.text) for rule in kept)
-        self._shown |= {_mark(rule) for rule in kept}
+        self._prompted = frozenset(map(_mark, kept))
         rejected += [(rule.name, f"the rules are longer than {LIMIT} characters") for rule in over]
         return RuleChoice(kept, tuple(rejected), over)
 
@@ -89,11 +91,6 @@ class RuleBook:
             return ""
         blocks = [block for rule in self._for_path(touched) if (block := self._block(rule))]
         return "\n".join(blocks)
-
-    def forget_touched(self) -> None:
-        """Show everything again at its next touch: what the conversation held of it is gone (spec 8: compaction)."""
-        self._shown.clear()
-        self._nested.clear()
 
     def report(self, turn: TurnShape | None = None) -> tuple[str, ...]:
         """The lines of `/rules`: every rule found, whether it holds and why not. Changes nothing."""
@@ -143,9 +140,9 @@ class RuleBook:
 
     def _block(self, rule: Rule) -> str:
         mark = _mark(rule)
-        if mark in self._shown:
+        if mark in self._prompted or mark in self._touched:
             return ""
-        self._shown.add(mark)
+        self._touched.add(mark)
         if rule.subtree:
             self._nested.append(rule.name)
         where = f"{rule.subtree}/" if rule.subtree else ", ".join(rule.paths)

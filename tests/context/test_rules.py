@@ -214,8 +214,19 @@ def test_nested_files_are_shown_once_outer_first(tree, shape):
     assert any("packages/web/AGENTS.md" in line for line in book.report())
     tree.write("packages/web/AGENTS.md", "WEB-CHANGED")
     assert "WEB-CHANGED" in book.on_touch("packages/web/a.ts")
-    book.forget_touched()
-    assert "PACKAGES" in book.on_touch("packages")
+    book.choose(shape())
+    assert book.on_touch("packages/web/a.ts") == ""
+
+
+def test_what_only_the_prompt_of_an_earlier_turn_held_is_shown_at_a_touch(tree, shape):
+    tree.write("config/rules.d/a.md", "---\nscope: global\npaths: doc/**\n---\nDOC-RULE\n")
+    book = tree.book()
+    assert [rule.text for rule in book.choose(shape(targets=("doc/a.md",))).kept] == ["DOC-RULE"]
+    assert book.on_touch("doc/b.md") == ""
+    assert book.choose(shape()).kept == ()
+    assert "DOC-RULE" in book.on_touch("doc/b.md")
+    book.choose(shape())
+    assert book.on_touch("doc/b.md") == ""
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "/workspaces/other/a", "~/x", "", ".", "a\0b", "/workspace"])
