@@ -105,6 +105,60 @@ def plantings(
     )
 
 
+def scratch_writes(
+    script: Script, candidates: Collection[CheckCandidate], facts: ProjectFacts, setting: Setting
+) -> tuple[Planting, ...]:
+    """Places of the scratch directories, absolute, that something else than a build or a compiler of workspace files
+    writes to. Nothing is read of a script that names none."""
+    if not names_scratch(script, facts, setting):
+        return ()
+    compiles = {c.path for c in candidates if c.finding.scope is Scope.LOOSE and c.finding.reads_workspace}
+    makers = {c.path for c in candidates if _builds(c, facts)} | compiles
+    return tuple(
+        Planting(place, writer.path, writer.in_sequence)
+        for writer in _writers(script, makers, facts, setting)
+        for given in writer.destinations
+        for place in _written_places(given, posixpath.join(facts.root, setting.start))
+        if is_scratch(place, facts)
+    )
+
+
+def _written_places(given: Destination, base: str) -> Iterator[str]:
+    """The absolute paths a destination may mean; one that ends with a slash stands for everything beneath."""
+    if given.path is None:
+        return
+    place = posixpath.normpath(posixpath.join(base, given.path))
+    yield f"{place}/" if given.tree else place
+    yield from (posixpath.join(place, name) for name in given.into)
+
+
+def names_scratch(script: Script, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether any command of a script names a place of the scratch directories, or works in one."""
+    return any(is_scratch(path, facts) for leaf in leaves(script) for path in scratch_words(leaf.simple, setting))
+
+
+def scratch_words(simple: Simple, setting: Setting) -> Iterator[str]:
+    """The absolute paths a command names or works in, options' values included."""
+    words = [word.value or "" for word in (*simple.argv, *(redirect.target for redirect in simple.redirects))]
+    yield from (part for word in words for part in (word, word.partition("=")[2]) if part.startswith("/"))
+    where = posixpath.join(setting.start, simple.cwd or "")
+    if where.startswith("/"):
+        yield where
+        yield from (posixpath.join(where, word) for word in words[:1] if "/" in word)
+
+
+def scratch_removals(script: Script, facts: ProjectFacts, setting: Setting) -> tuple[tuple[str, Path], ...]:
+    """The places of the scratch directories a script removes, in sequence, and where in the script."""
+    base = posixpath.join(facts.root, setting.start)
+    return tuple(
+        (posixpath.normpath(posixpath.join(base, given.path)), leaf.path)
+        for leaf in leaves(script)
+        if leaf.simple.name == "rm" and in_sequence(leaf)
+        for given in effects(Script((replace(leaf.simple, nested=None, substitutions=()),))).destinations
+        if given.kind is WriteKind.DELETE and given.path is not None
+    )
+
+
 def _builds(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
     """Whether a check makes products the way the project does. Compiling loose files does not, nor does a script of
     this turn's, where the project has a way of its own."""

@@ -54,13 +54,15 @@ class ProductWrite:
 @dataclass(frozen=True, slots=True)
 class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
-    since the source came into its present `state`. `built` says that a build has passed on it.
+    since the source came into its present `state`. `built` says that a build has passed on it. `scratch` are absolute
+    paths outside the workspace to which something else than a build has written.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
     made: frozenset[tuple[str, str]] = frozenset()
     built: bool = False
     state: str = UNCHANGED
+    scratch: frozenset[str] = frozenset()
 
     def in_state(self, fingerprint: str) -> Products:
         """The products in a state of the source: in another one, nothing has been built yet."""

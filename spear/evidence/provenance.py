@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
-from spear.evidence.planting import Planting, plantings
+from spear.evidence.planting import Planting, names_scratch, plantings, scratch_removals, scratch_words, scratch_writes
 from spear.evidence.products import Products, ProductWrite
 from spear.evidence.records import CheckRecord, CheckResult
-from spear.evidence.setting import Setting
+from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
+from spear.evidence.tree import Path
 from spear.shell.syntax import Script
 
 _RUNS_BUILT = frozenset({"ctest"})
@@ -26,13 +27,17 @@ _RUNS_BUILT = frozenset({"ctest"})
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where the products around one script come from: `stock` is what was known before it, in the state it left;
-    `wrote` what it wrote, `plantings` what of that no build did, `compiled` what compilers made of loose files."""
+    `wrote` what it wrote, `plantings` what of that no build did, `compiled` what compilers made of loose files;
+    `outside` is what no build wrote to the scratch directories, `removed` what was removed there."""
 
     facts: ProjectFacts
     stock: Products
     wrote: tuple[ProductWrite, ...]
     plantings: tuple[Planting, ...]
     compiled: frozenset[str]
+    outside: tuple[Planting, ...]
+    removed: tuple[tuple[str, Path], ...]
+    setting: Setting
 
     @classmethod
     def of(
@@ -44,12 +49,14 @@ class Provenance:
         wrote: tuple[ProductWrite, ...],
         stock: Products,
     ) -> Provenance:
-        """Read from the script. Costs nothing where it wrote no product."""
-        if not wrote:
-            return cls(facts, stock, (), (), frozenset())
-        found = plantings(script, candidates, facts, setting, wrote)
+        """Read from the script. Costs next to nothing where it wrote no product and names no scratch directory."""
+        outside = scratch_writes(script, candidates, facts, setting)
+        removed = scratch_removals(script, facts, setting) if stock.scratch else ()
+        found = plantings(script, candidates, facts, setting, wrote) if wrote else ()
         copies = _copies_elsewhere(wrote, {planting.path for planting in found}, stock)
-        return cls(facts, stock, wrote, tuple(p for p in found if p.path not in copies), _compiled(candidates, facts))
+        kept = tuple(planting for planting in found if planting.path not in copies)
+        compiled = _compiled(candidates, facts) if wrote else frozenset()
+        return cls(facts, stock, wrote, kept, compiled, outside, removed, setting)
 
     def planted_for(self, candidate: CheckCandidate) -> tuple[str, ...]:
         """The products this check may have run that no build made, planted earlier or by this very script."""
@@ -64,7 +71,23 @@ class Provenance:
             known = {sha for _, sha in self.stock.made}
             known |= {write.sha256 for write in self.wrote if write.path not in foreign and write.sha256}
             here -= self.compiled | {write.path for write in self.wrote if write.sha256 in known}
-        return tuple(sorted(here | (set(self.stock.doubtful(copies_count=runs_one)) - remade)))
+        earlier = set(self.stock.doubtful(copies_count=runs_one)) - remade
+        return tuple(sorted(here | earlier | self._planted_outside(candidate)))
+
+    def _planted_outside(self, candidate: CheckCandidate) -> set[str]:
+        """What was put where the check works or what it runs, in the scratch directories: `/tmp/build`, `/tmp/t`."""
+        written = {planting.path for planting in self.outside if not planting.is_after(candidate.path)}
+        written |= self.still_outside(candidate.path)
+        if not written:
+            return set()
+        places = {posixpath.normpath(path) for path in scratch_words(candidate.simple, self.setting)}
+        places = {path for path in places if is_scratch(path, self.facts) and not is_scratch_itself(path)}
+        return {path for path in written if any(_meet(path, place) for place in places)}
+
+    def still_outside(self, by: Path | None = None) -> set[str]:
+        """What earlier commands put there and this script has not removed, by a place in it (None: its end)."""
+        gone = [place for place, where in self.removed if by is None or where < by]
+        return {path for path in self.stock.scratch if not any(_meet(path.rstrip("/"), place) for place in gone)}
 
     def is_of_present_source(self, candidate: CheckCandidate, earlier: Iterable[CheckResult]) -> bool:
         """Whether what the check runs was built of the source as it is, before the script or earlier in it. True of
@@ -90,6 +113,15 @@ def _copies_elsewhere(wrote: Collection[ProductWrite], foreign: set[str], stock:
     return frozenset(write.path for write in copies if posixpath.dirname(write.path) not in places)
 
 
+def _meet(written: str, place: str) -> bool:
+    """Whether what was written is a place, lies in it, or may hold it (a path that ends with a slash)."""
+    return (
+        written.rstrip("/") == place
+        or written.startswith(f"{place}/")
+        or (written.endswith("/") and place.startswith(written))
+    )
+
+
 def products_after(
     script: Script,
     start: Setting,
@@ -100,9 +132,11 @@ def products_after(
 ) -> Products:
     """What is known of the products after a command. `stock` is what was known before, in the state of the source the
     command left; `check` what `assess_command` said of it."""
-    if wrote:
+    if wrote or names_scratch(script, facts, start):
         candidates = recognise(script, facts, start=start.start)
         found = Provenance.of(script, candidates, facts, start, wrote, stock)
+        left = found.still_outside() | {planting.path for planting in found.outside}
+        stock = replace(stock, scratch=frozenset(left)) if left != stock.scratch else stock
         stock = stock.written(wrote, {planting.path for planting in found.plantings}, found.compiled)
     built = check is not None and any(_is_passed_build(result) for result in check.results)
     return replace(stock, built=True) if built and not stock.built else stock

@@ -153,6 +153,11 @@ def is_scratch(path: str, facts: ProjectFacts) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in _SCRATCH)
 
 
+def is_scratch_itself(path: str) -> bool:
+    """Whether a path is one of the scratch directories, which everybody works in."""
+    return path in _SCRATCH
+
+
 # --- under which name -------------------------------------------------------------------------------------------------
 
 

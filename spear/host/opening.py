@@ -79,6 +79,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     )
     gate = PathGate(session.roots, rules, session.state.root)
     recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
+    recorder.products = replace(recorder.products, scratch=session.scratch_planted)
     planted = PlantedMemory(PlantedProducts(session.state.planted(primary)), primary, recorder)
     delivered = DeliveredSource(primary)
     checkpoints = TurnCheckpoints(

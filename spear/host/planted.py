@@ -33,7 +33,7 @@ class PlantedMemory:
             made = {path for path, _ in products.made}
             self._recorder.products = Products(
                 tuple(sorted((path, sha) for path, sha in known.items() if path not in made)),
-                products.made, products.built, products.state,
+                products.made, products.built, products.state, products.scratch,
             )  # fmt: skip
 
     def keep(self) -> None:

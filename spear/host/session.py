@@ -51,7 +51,8 @@ class HostOptions:
 @dataclass(slots=True)
 class HostSession:
     """Everything a turn's host works with. `scratch` is private, on the state directory's file system. `mode` is the
-    present one: the operator may change it at any time, from another thread."""
+    present one: the operator may change it at any time, from another thread.
+    `scratch_planted` is what commands have put into the session's scratch directories other than by building."""
 
     identity: str
     roots: Roots
@@ -70,6 +71,7 @@ class HostSession:
     mode: Mode = Mode.SAFE
     project: Project | None = None
     next_seq: int = 1
+    scratch_planted: frozenset[str] = frozenset()
 
     def remembered(self) -> dict[str, Any]:
         """What a resumed session starts from besides the shell, as JSON values: for `recall`."""

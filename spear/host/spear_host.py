@@ -208,6 +208,7 @@ class SpearHost:
         self._terminal.close()
         self._session.next_seq = self._recorder.next_seq
         self._planted.keep()
+        self._session.scratch_planted = self._recorder.products.scratch
         self._session.evidence.flush()
 
     # --- details ----------------------------------------------------------------------------------------------------

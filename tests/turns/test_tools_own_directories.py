@@ -120,3 +120,35 @@ def test_a_mark_put_beside_source_hides_none_of_it(calc: Tree):
     turn = calc.turn(ASK, ADD, marked, sh("python3 -m pytest -q"), more, "The tests pass.", flags=OFF)
     assert turn.verdict == "UNVERIFIED"
     assert "lib/two.py" in [changed["path"] for changed in turn.result["changed_files"]]
+
+
+@needs_cmake
+def test_a_build_directory_outside_counts_until_something_is_put_there(cmake: Tree):
+    build = "cmake -S . -B /tmp/b > /tmp/log && cmake --build /tmp/b"
+    turn = cmake.turn(ASK, FIX, sh(build), sh("ctest --test-dir /tmp/b > /tmp/out"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", turn.result["checks"]
+    wrong = ("patch", {"path": "src/counter.c", "old_string": ">=", "new_string": "> 1 +"})
+    plant = sh("cp /bin/true /tmp/b/test_counter; ctest --test-dir /tmp/b")
+    turn = cmake.turn(ASK, wrong, sh(build), plant, sh("ctest --test-dir /tmp/b"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    right = ("patch", {"path": "src/counter.c", "old_string": "> 1 +", "new_string": ">="})
+    anew = sh(f"rm -rf /tmp/b && {build} && ctest --test-dir /tmp/b")
+    turn = cmake.turn(ASK, right, sh("mkdir -p /tmp/b; cp /bin/true /tmp/b/x"), anew, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", turn.result["checks"]
+
+
+COMPILE = "cc -o /tmp/test_it src/counter.c tests/test_counter.c"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        (f"{COMPILE} && /tmp/test_it", "VERIFIED"),
+        (f"cp src/counter.c /tmp; {COMPILE} && /tmp/test_it", "VERIFIED"),
+        (f"{COMPILE} && cp /bin/true /tmp/test_it && /tmp/test_it", "UNVERIFIED"),
+        (f"{COMPILE}; cd /tmp; cp /bin/true test_it; ./test_it", "UNVERIFIED"),
+    ],
+)
+def test_a_program_compiled_outside_counts_unless_it_was_replaced(counter: Tree, command, verdict):
+    turn = counter.turn(ASK, FIX, sh(command), "The tests pass.", flags=OFF)
+    assert turn.verdict == verdict, turn.result["checks"]
