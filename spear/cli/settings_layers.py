@@ -145,6 +145,8 @@ def _flagged(text: str) -> bool | str:
 
 def of_file(path: Path, name: LayerName, home: Path) -> Layer:
     """What a configuration file gives; nothing when there is none. Raises ConfigurationError naming file and line."""
+    if name is LayerName.PROJECT and path.exists() and not path.is_file():  # a tree's pipe would never end
+        raise ConfigurationError(f"{path} is no regular file", hint="move it away")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,11 @@ def test_an_unknown_key_names_key_file_line_and_nearest(world):
 def test_a_key_is_compared_with_those_of_its_table_and_else_may_be_of_a_newer_version(world, text, said):
     world.user(text)
     assert said in world.fails()
+
+
+def test_a_project_file_that_is_a_pipe_blocks_nobody(world):
+    os.mkfifo(world.project_file)
+    assert f"{world.project_file} is no regular file" in world.fails()
 
 
 def test_an_unknown_key_of_a_project_file_is_an_error_too(world):
