@@ -5,12 +5,14 @@ from __future__ import annotations
 from spear import __version__
 from spear.cli.display.filtering import one_line
 from spear.cli.display.palette import Palette, Style
+from spear.cli.display.wrapping import wrapped
 from spear.cli.keystrokes import shown
 from spear.cli.repl.ports import ChatApplication
 from spear.events.names import Mode
 
 _SHOWN_ROOTS = 4
 _SHOWN_NOTICES = 6
+_NOTICE = 400
 _MEANING = {
     Mode.SAFE: "reads, changes nothing",
     Mode.ASK: "asks before each change",
@@ -36,12 +38,11 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
     ]
     lines = [palette.paint(Style.TITLE, f"spear-chat {__version__}")]
     lines += [
-        f"{palette.paint(Style.MUTED, f'{label:<10}')} {one_line(text, max(20, width - 12))}" for label, text in rows
+        f"{palette.paint(Style.MUTED, f'{label:<10}')} {one_line(text, max(8, width - 12))}" for label, text in rows
     ]
-    lines += [
-        palette.paint(Style.WARN, f"! {one_line(notice, max(20, width - 3))}")
-        for notice in app.notices[:_SHOWN_NOTICES]
-    ]
+    for notice in app.notices[:_SHOWN_NOTICES]:
+        told = palette.paint(Style.WARN, f"! {one_line(notice, _NOTICE)}")
+        lines.append(told if palette.plain else wrapped(told, width))
     return "\n".join(lines)
 
 

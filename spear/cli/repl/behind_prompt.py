@@ -72,7 +72,9 @@ class BehindThePrompt:
         except ModelFailure as failure:
             if failure.kind is not FailureKind.CANCELLED:
                 say(f"{failure.message} — {failure.hint}" if failure.hint else f"{failure.message}. {_WAYS_OUT}")
-        except (SpearError, OSError) as error:
+        except SpearError as error:
+            say(str(error) if error.hint else f"{error}. {_WAYS_OUT}")
+        except OSError as error:
             say(f"{error}. {_WAYS_OUT}")
 
 

@@ -113,6 +113,10 @@ class Driver:
         command = resolve(match[1]) if match else None
         return isinstance(command, Command) and command.during_turn and command.name in self._handlers
 
+    def notice(self, text: str) -> None:
+        """Print a sentence the operator must be told, whatever is going on; from any thread."""
+        self._complain(clean(text))
+
     def replay(self, turns: Sequence[PastTurn]) -> None:
         """Print earlier turns of a resumed session: request, answer, verdict."""
         for turn in turns:

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from spear.cli.display.filtering import clean
-from spear.cli.display.palette import Palette, Style, palette_of
+from spear.cli.display.palette import Palette, palette_of
 from spear.cli.repl.banner import banner
 from spear.cli.repl.bindings import bindings
 from spear.cli.repl.burst import BurstInput
@@ -95,7 +94,7 @@ class _Live:
         driver = opened.driver(screen)
         screen.show(banner(app, screen.palette, screen.width()))
         driver.replay(opened.earlier)
-        opened.ready(lambda text: screen.show(screen.palette.paint(Style.WARN, f"! {clean(text)}")))
+        opened.ready(driver.notice)
         self._chat.begin(driver, notify=opened.notify, first=opened.first)
 
     def _failed(self, _: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-from spear.cli.display.filtering import clean
 from spear.cli.display.palette import PLAIN
 from spear.cli.repl.banner import banner
 from spear.cli.repl.driver import Driver
@@ -26,7 +25,7 @@ def run_plain(opening: Opened) -> int:
     driver = opening.driver(screen)
     screen.show(banner(opening.app, PLAIN, _WIDE))
     driver.replay(opening.earlier)
-    opening.ready(lambda text: screen.show(f"! {clean(text)}"))
+    opening.ready(driver.notice)
     ended: list[int] = []
     pressed = float("-inf")
     with _ending(driver, ended), contextlib.suppress(_Ended):
