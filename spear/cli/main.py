@@ -32,23 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     open_standard_streams()
     _speak_utf8()
     try:
-        if words == ["--version"]:
-            print(f"{PROGRAM} {__version__}")
-            return 0
-        if words in (["--help"], ["-h"]):
-            return _help()
-        if len(words) == 2 and words[0] == "completion" and (text := _completion(words[1])):
-            print(text)
-            return 0
-        if words == ["doctor"] and (report := _remembered()):
-            print(report)
+        if (text := _said_at_once(words)) is not None:
+            print(text, flush=True)
             return 0
         from spear.cli.arguments import parse
         from spear.cli.subcommands import WIRED
 
         parsed = parse(words, WIRED)
         state = str(getattr(parsed, "state_dir", None) or os.environ.get("SPEAR_STATE_DIR") or "")
-        return _dispatch(parsed)
+        status = _dispatch(parsed)
+        sys.stdout.flush()  # here, where what cannot be written is said, and not while the interpreter exits
+        return status
     except SystemExit as exit_:  # --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
     except SpearError as error:
@@ -76,6 +70,17 @@ def _words(arguments: Sequence[str] | None) -> list[str]:
         return list(arguments)
     start_in_utf8()
     return sys.argv[1:]
+
+
+def _said_at_once(words: list[str]) -> str | None:
+    """What is answered without reading a configuration; None where there is more to do."""
+    if words == ["--version"]:
+        return f"{PROGRAM} {__version__}"
+    if words in (["--help"], ["-h"]):
+        return _help()
+    if len(words) == 2 and words[0] == "completion":
+        return _completion(words[1]) or None
+    return (_remembered() or None) if words == ["doctor"] else None
 
 
 def _defect(error: Exception, state: str) -> int:
@@ -119,12 +124,11 @@ def _dispatch(parsed: argparse.Namespace) -> int:
     return run_repl(parsed, os.environ, _launch_directory())
 
 
-def _help() -> int:
+def _help() -> str:
     from spear.cli.help_page import help_page
     from spear.cli.subcommands import WIRED
 
-    print(help_page(WIRED))
-    return 0
+    return help_page(WIRED)
 
 
 def _remembered() -> str:

@@ -137,11 +137,19 @@ def test_no_colour_and_no_control_sequences_in_a_pipe(counter):
     assert done.stdout == "red\n" and "\x1b" not in done.stderr
 
 
-def test_a_full_device_behind_stdout_is_said_and_no_defect(counter):
-    command = f"{PROGRAM} completion bash > /dev/full"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize("words", ["completion bash", "--help", "classify --jsonl rows"])
+def test_a_full_device_behind_stdout_is_said_and_no_defect(counter, words, buffered):
+    counter.write("rows", '{"request": "x"}\n')
+    environment = {name: value for name, value in counter.env.items() if name != "PYTHONUNBUFFERED"}
+    environment |= {} if buffered else {"PYTHONUNBUFFERED": "1"}
+    command = f"{PROGRAM} {words} > /dev/full"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=counter.root, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "no space left on device" in done.stderr and "defect" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_registry_of_capabilities_that_cannot_be_read_is_named(counter):
