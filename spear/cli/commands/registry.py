@@ -63,6 +63,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("fork", "", "go on in a new session that begins with this conversation", _S),
     Command("sessions", "", "stored sessions of this workspace, newest first", _S, during_turn=True),
     Command("export", "[md | jsonl | html]", "write this session to a file", _S, words=("md", "jsonl", "html")),
+    Command("editor", "[TEXT]", "write a request in your editor; it is asked when you leave it", _S),
     Command("quit", "", "end the chat", _S, aliases=("exit", "q")),
     Command("undo", "[N | list | --file PATH]", "put back what the last turns changed", _C, words=("list", "--file")),
     Command("redo", "[N]", "bring back what /undo took", _C),

@@ -1,4 +1,4 @@
-"""`/clear`, `/history`, `/resume`, `/fork`, `/sessions`, `/export`, `/quit` (spec 8.3)."""
+"""`/clear`, `/history`, `/resume`, `/fork`, `/sessions`, `/export`, `/editor`, `/quit` (spec 8.3)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def handlers(app: ChatApplication) -> Mapping[str, CommandHandler]:
         "fork": lambda _, io: f"this is session {app.fork()} now; the one it came from stays as it was",
         "sessions": lambda _, io: listing(app),
         "export": lambda words, _: export(app, words),
+        "editor": editor,
         "quit": quit_,
     }
 
@@ -85,6 +86,15 @@ def export(app: ChatApplication, words: str) -> str:
     if form not in _FORMS:
         raise UsageError(f"/export {words} was not understood", hint="/export md | jsonl | html")
     return f"written to {app.export(form)}"
+
+
+def editor(words: str, io: CommandIO) -> str:
+    """`/editor [TEXT]`: a request written in the operator's editor. Left as it was, nothing is asked."""
+    text = io.edit(words).encode("utf-8", "replace").decode("utf-8").strip()
+    if not text or text == words:
+        return "nothing was asked"
+    io.submit(text)
+    return ""
 
 
 def quit_(_: str, io: CommandIO) -> str:

@@ -248,6 +248,15 @@ class Terminal:
         screen = self._driver.screen
         screen.show(self._driver._renderer.render(markdown, screen.width()))
 
+    def edit(self, text: str) -> str:
+        """`text` as the operator left it in their editor."""
+        return self._driver.screen.edit(text, ".md")
+
+    def submit(self, request: str) -> None:
+        """Run a turn for a request, which is shown as an entered one would stand there."""
+        self._driver.screen.show(f"\n{self._driver.request_line(request)}")
+        self._driver._turn(request)
+
     def choose(self, question: str, options: Sequence[Option], body: str = "") -> Answer:
         """Ask the operator, who raised the question by a command: keys count at once."""
         dialog = Dialog(question, tuple(options), body, body, guarded=False)

@@ -86,6 +86,14 @@ class CommandIO(Protocol):
         """Print a page of Markdown as an answer would be printed; it is filtered here."""
         ...
 
+    def edit(self, text: str) -> str:
+        """`text` as the operator left it in their editor. Raises UsageError where there is none."""
+        ...
+
+    def submit(self, request: str) -> None:
+        """Run a turn for a request, as if it had been entered."""
+        ...
+
     def choose(self, question: str, options: Sequence[Option], body: str = "") -> Answer:
         """Ask the operator. `body` (painted, filtered) is printed above the question."""
         ...

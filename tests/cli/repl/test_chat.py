@@ -528,6 +528,22 @@ def test_an_editor_that_cannot_be_started_is_named(chat, editor, said):
     r.wait(f"{said}.*set VISUAL or EDITOR")
 
 
+@pytest.mark.parametrize("form", [(), ("--plain",)])
+def test_a_request_is_written_in_the_editor_and_asked_when_it_is_left(chat, requests, form):
+    r = chat(*form, env={"EDITOR": "sed -i 's/this/that/;$a second line'", "VISUAL": ""})
+    r.line("/editor say this")
+    r.wait("> say that")
+    r.until(lambda: requests() == ["say that\nsecond line"])
+    r.line("/quit")
+
+
+def test_a_request_left_as_it_was_in_the_editor_is_not_asked(chat, requests):
+    r = chat(env={"EDITOR": "false", "VISUAL": ""})
+    r.line("/editor say this")
+    r.wait("nothing was asked")
+    assert requests() == []
+
+
 def test_tools_run_by_hand(chat, tmp_path, workspace):
     r = chat(env={"EDITOR": "sed -i s/one/three/", "VISUAL": ""})
     r.line("!read a.txt")

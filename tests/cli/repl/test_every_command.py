@@ -41,6 +41,7 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     ("forget", "/forget Fix", r"1 request taken out"),
     ("corpus", "/corpus list", r"no corpus is registered"),
     ("standard", "/standard list", r"\n"),
+    ("editor", "/editor and nothing more", "nothing was asked"),
     ("finetune", "/finetune status", r"Readiness\r?\n(?s:.*)what +how many\r?\n"),
     ("good", "/good", r"\n"),
     ("bad", "/bad", r"\n"),
@@ -78,7 +79,7 @@ def chat_after_a_turn(project, state, tmp_path, scripted, terminal):
     with scripted.ModelServer(script) as server:
         environment = {
             "PATH": terminal.PATH, "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "xterm-256color",
-            "SPEAR_STATE_DIR": str(state), "OPENAI_API_KEY": "test-key", "SPEAR_MODEL_NAME": "scripted",
+            "SPEAR_STATE_DIR": str(state), "OPENAI_API_KEY": "test-key", "SPEAR_MODEL_NAME": "scripted", "EDITOR": "true",
         }  # fmt: skip
         r = terminal.Terminal(lambda: main(["--api-base", server.base_url, "--auto"]), project, environment)
         r.wait(r"session +20")
