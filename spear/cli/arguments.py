@@ -39,6 +39,10 @@ def parse(arguments: Sequence[str], commands: Sequence[Command] = COMMANDS) -> a
         if not unknown:
             raise
     if unknown:
+        word = unknown[0].split("=")[0]
+        command = next((command.name for command in commands if command.name in arguments), "")
+        if word in names and command:
+            raise UsageError(f"{command} takes no {word}", hint=f"see {PROGRAM} {command} --help")
         raise UsageError(f"unknown argument {unknown[0]}", hint=_nearest(unknown[0], names))
     words = getattr(parsed, "words", None)
     if words and words[0] == "--":

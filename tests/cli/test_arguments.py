@@ -135,6 +135,7 @@ def test_only_the_commands_that_exist_are_registered():
         (["--record", "a", "--replay", "b"], "exclude each other"),
         (["audit"], "ACTION"),
         (["undo", "--bogus"], "unknown argument --bogus"),
+        (["classify", "--explain"], "classify takes no --explain"),
         (["--mod", "x"], "did you mean --model"),
     ],
 )
