@@ -214,8 +214,7 @@ def _served_here(file: Path, shown: str) -> Finding:
 def _configuration(loaded: Loaded) -> Finding:
     """The files that were read, and where each value that is no default comes from."""
     files = ", ".join(str(path) for path in loaded.files) or "no file"
-    given = [(key, origin) for key, origin in sorted(loaded.origins.items()) if origin.layer is not LayerName.DEFAULT]
-    named = ", ".join(f"{key} ({origin.where or origin.layer})" for key, origin in given)
+    named = ", ".join(f"{key} ({origin.where or origin.layer})" for key, origin in loaded.given().items())
     detail = f"{files}; {named}; the rest is default" if named else f"{files}; all is default"
     return Finding("configuration", "ok", detail, "; ".join(loaded.notices))
 

@@ -348,6 +348,23 @@ VARIABLES_ONLY: tuple[Option, ...] = (
 """Settings without a flag: an environment variable or a configuration key."""
 
 
+FILES_ONLY: tuple[Option, ...] = (
+    Option("api_key_cmd", "", "a command, as a list of words, that prints the key of the endpoint"),
+    Option("ssh", "", "user@host of a tunnel to open before the first request; api_base is what the far end calls it"),
+    Option("permissions", "", "what was approved for good in this project", default="nothing"),
+    Option("backends", "", "endpoints with a name, one table each: url, model, key, window, price", default="none"),
+    Option("keys.newline", "", "keys that begin a new line in the chat"),
+    Option("keys.stop", "", "keys that stop the turn"),
+    Option("keys.rewind", "", "keys that go back to an earlier turn"),
+    Option("keys.exit", "", "keys that leave the chat"),
+    Option("keys.steer", "", "keys that hand what is typed to the running turn at its next tool boundary"),
+    Option("keys.mode", "", "keys that change between safe and ask"),
+    Option("keys.expand", "", "keys that show the last call whole"),
+    Option("keys.editor", "", "keys that open what is typed in the editor"),
+)
+"""Settings with neither flag nor variable: keys of configuration files."""
+
+
 def global_options() -> tuple[Option, ...]:
     """The options of every group."""
     return tuple(option for _, group in OPTIONS for option in group)

@@ -53,6 +53,10 @@ class Loaded:
         """Whether nobody set `key`."""
         return self.origins[key].layer is LayerName.DEFAULT if key in self.origins else True
 
+    def given(self) -> dict[str, Origin]:
+        """The keys somebody set, in order, each with its origin."""
+        return {key: origin for key, origin in sorted(self.origins.items()) if origin.layer is not LayerName.DEFAULT}
+
 
 def load(arguments: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> Loaded:
     """Resolve every setting for a run in `cwd`.

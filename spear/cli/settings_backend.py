@@ -24,6 +24,8 @@ OF_ENDPOINT = ("api_base", "provider", "model", "api_key_env", "api_key_cmd", "s
 _NAMES_ENDPOINT = frozenset({"api_base", "gguf"})
 _OPENAI_ADDRESS, _ANTHROPIC_ADDRESS = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+_URL = "url"
+"""What a backend calls its `api_base`."""
 
 
 def heed_provider_variables(environment: Layer, layers: Sequence[Typed], environ: Mapping[str, str]) -> None:
@@ -101,10 +103,12 @@ def _apply_backend(values: dict[str, Any], origins: dict[str, Origin], layers: S
         values["backend"] = ""
         return
     same = set(layers[chosen][1]) - _NAMES_ENDPOINT if chosen < len(layers) else set()
+    written = next((layer.origins for layer, own in layers if "backends" in own), {})
     for key, value in _of_backend(backends[name]).items():
         if key not in stronger and key not in same:
             values[key] = value
-            origins[key] = Origin(origins["backend"].layer, f"backend {name}")
+            place = written.get(f"backends.{name}.{_URL if key == 'api_base' else key}", origins["backends"])
+            origins[key] = Origin(origins["backend"].layer, f"backend {name}", place.file, place.line)
 
 
 def _of_backend(backend: Backend) -> dict[str, Any]:

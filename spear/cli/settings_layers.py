@@ -35,10 +35,15 @@ class LayerName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value comes from: the layer, and `--flag`, `VARIABLE` or `path line N` within it."""
+    """Where a value comes from: the layer, and `--flag`, `VARIABLE` or `path line N` within it.
+
+    `file` and `line` (from 1, 0 where it is not known) say the last once more, for whoever wants to go there.
+    """
 
     layer: LayerName
     where: str = ""
+    file: Path | None = None
+    line: int = 0
 
     def __str__(self) -> str:
         return f"{self.layer} {self.where}".strip()
@@ -166,10 +171,12 @@ def of_file(path: Path, name: LayerName, home: Path) -> Layer:
     for key, value in _flatten(document, path):
         place = f"{path} line {lines[key]}" if key in lines else str(path)
         _require_known(key, value, place)
+        origins[key] = Origin(name, place, path, lines.get(key, 0))
         if key == "backends" and isinstance(value, dict):
             value = {each: _with_located_file(backend, path.parent, home) for each, backend in value.items()}
+            within = [each for each in lines if each.startswith("backends.")]
+            origins |= {each: Origin(name, f"{path} line {lines[each]}", path, lines[each]) for each in within}
         values[key] = _located(key, value, path.parent, home)
-        origins[key] = Origin(name, place)
     return Layer(name, values, origins)
 
 
@@ -219,19 +226,31 @@ def _require_known(key: str, value: Any, place: str) -> None:
 def _require_one_of(key: str, known: list[str], place: str) -> None:
     if key in known:
         return
-    table, _, name = key.rpartition(".")
-    beside = [each.rpartition(".")[2] for each in known if each.rpartition(".")[0] == table]
-    swapped = [each for each in beside if sorted(each) == sorted(name)]
-    near = [f"{table}.{each}".lstrip(".") for each in swapped or get_close_matches(name, beside, 1, 0.7)]
-    near = near or [each for each in known if each.rpartition(".")[2] == name]
-    if near:
-        raise ConfigurationError(f"unknown key {key} in {place}", hint=f"did you mean {near[0]}?")
+    if near := nearest_key(key, known):
+        raise ConfigurationError(f"unknown key {key} in {place}", hint=f"did you mean {near}?")
+    table, beside = key.rpartition(".")[0], _beside(key, known)
     names = ", ".join(f"{table}.{each}" for each in sorted(beside))
     shown = f"known: {names}" if table and names else "spear-chat --help lists what can be set"
     raise ConfigurationError(
         f"unknown key {key} in {place}",
         hint=f"{shown}; what a newer spear-chat wrote, this one ({__version__}) refuses",
     )
+
+
+def nearest_key(key: str, known: list[str]) -> str:
+    """The known key that `key` may be a slip of; "" when none is near."""
+    table, _, name = key.rpartition(".")
+    beside = _beside(key, known)
+    swapped = [each for each in beside if sorted(each) == sorted(name)]
+    near = [f"{table}.{each}".lstrip(".") for each in swapped or get_close_matches(name, beside, 1, 0.7)]
+    near = near or [each for each in known if each.rpartition(".")[2] == name]
+    return near[0] if near else ""
+
+
+def _beside(key: str, known: list[str]) -> list[str]:
+    """The names of the table `key` stands in."""
+    table = key.rpartition(".")[0]
+    return [each.rpartition(".")[2] for each in known if each.rpartition(".")[0] == table]
 
 
 def key_lines(text: str) -> dict[str, int]:

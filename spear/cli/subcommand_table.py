@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spear.cli.option import BOOLEAN, DIRECTORY, FILE, INTEGER, LIST, Command, Option, Positional
+from spear.cli.options import global_options
 
 _SESSION = Option("session", "--session", "the session, by id or its beginning", metavar="ID", default="the latest")
 _YES = Option("yes", "--yes", "do not ask", kind=BOOLEAN)
@@ -34,8 +35,24 @@ _ENDPOINT = (
     "plain",
 )
 
+_SETTINGS = (*dict.fromkeys(option.key for option in global_options() if not option.run_only), "config")
+
 COMMANDS: tuple[Command, ...] = (
     Command("doctor", "what is missing, and the command that fixes it", options=(_JSON, _FRESH), shared=_ENDPOINT),
+    Command(
+        "config",
+        "what is set, by what, and what it means",
+        actions=(
+            Command(
+                "explain",
+                "one setting, a table of them, or all",
+                positionals=(Positional("setting", "its key, such as max_commands", count="?"),),
+                options=(_JSON,),
+                shared=_SETTINGS,
+            ),
+        ),
+        shared=_SETTINGS,
+    ),
     Command(
         "audit",
         "verify, show and export the record of sessions",

@@ -22,6 +22,7 @@ _MODULES = {
     "sessions": "spear.cli.sessions",
     "completion": "spear.cli.completing",
     "trust": "spear.cli.trusting",
+    "config": "spear.cli.explaining",
     "knowledge": "spear.cli.knowledge",
 }
 """Subcommand → the module whose `run(parsed, environ, cwd) -> int` answers it."""
