@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +18,8 @@ from spear.state.secret_shapes import FLAG, MARKER, RULES, is_placeholder, names
 _SHORTEST = 6
 _SHORTEST_OF_ENVIRONMENT = 8
 _ROUNDS = 8
+_SHORT = 48
+_REMEMBERED = 1024
 
 
 class Redactor:
@@ -32,6 +35,8 @@ class Redactor:
         ordered = sorted(values, key=lambda value: (-len(value), value))
         self._values = tuple(ordered)
         self._known = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        # Keys, names and words come again with every record.
+        self._remembered = lru_cache(_REMEMBERED)(self._redacted)
 
     @classmethod
     def of_environment(cls, environ: Mapping[str, str], also: Iterable[str] = ()) -> Redactor:
@@ -46,6 +51,9 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """`text` with every secret replaced."""
+        return self._remembered(text) if len(text) <= _SHORT else self._redacted(text)
+
+    def _redacted(self, text: str) -> str:
         for _ in range(_ROUNDS):
             redacted = self._once(text)
             if redacted == text:

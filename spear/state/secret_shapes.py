@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 MARKER = "[redacted]"
 """What stands where a secret stood."""
@@ -44,6 +45,7 @@ _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
+@lru_cache(1024)
 def names_a_secret(name: str) -> bool:
     """Whether a variable, key or header of this name holds a secret (`API_TOKEN`, `db_password`, `KEY`)."""
     return bool(_NAME.fullmatch(name) or _ENVIRONMENT_NAME.fullmatch(name)) or name.lower() in _HEADERS
