@@ -121,10 +121,11 @@ class MessageAssembler:
         return ""
 
     def _calls(self) -> tuple[ToolCall, ...]:
-        used, calls = set(self._taken), []
+        used: set[str] = set()
+        calls = []
         for index in sorted(self._partial):
             block = self._blocks[index]
-            call_id = unused(mend(_text(block, "id")) or f"toolu_{index}", used)
+            call_id = unused(mend(_text(block, "id")) or f"toolu_{index}", self._taken, used)
             used.add(call_id)
             arguments = mend("".join(self._partial[index])).strip() or "{}"
             calls.append(ToolCall(call_id, mend(_text(block, "name")), arguments))

@@ -9,6 +9,7 @@ from spear.models.anthropic_assembly import MessageAssembler
 from spear.models.anthropic_payload import MessagesPayload
 from spear.models.backend import BackendSettings
 from spear.models.endpoint import Endpoint
+from spear.models.payload import CallIds
 from spear.models.provider import ProviderBackend
 from spear.models.retry import check
 from spear.models.shown import ShownText
@@ -23,6 +24,7 @@ class AnthropicBackend(ProviderBackend):
     def __init__(self, settings: BackendSettings) -> None:
         super().__init__(Endpoint(settings, _connect, "/v1/models"))
         self._payload = MessagesPayload()
+        self._call_ids = CallIds()
 
     def complete(self, request: ModelRequest) -> ModelTurn:
         """One complete answer. Raises `ModelFailure`."""
@@ -31,7 +33,7 @@ class AnthropicBackend(ProviderBackend):
         stream = self._endpoint.settings.stream
         body = self._payload.body(model, request, stream=stream)
         headers = {"Accept": "text/event-stream" if stream else "application/json"}
-        taken = {call.id for message in request.messages for call in message.tool_calls}
+        taken = self._call_ids.of(request.messages)
         shown = ShownText(request.on_text)
 
         def attempt() -> ModelTurn:

@@ -161,9 +161,10 @@ class TurnAssembler:
         return slot
 
     def _calls(self) -> tuple[ToolCall, ...]:
-        used, calls = set(self._taken), []
+        used: set[str] = set()
+        calls = []
         for number, slot in enumerate(slot for slot in self._slots if slot.name or slot.arguments):
-            call_id = unused(mend(slot.id) or f"call_{number}", used)
+            call_id = unused(mend(slot.id) or f"call_{number}", self._taken, used)
             used.add(call_id)
             calls.append(ToolCall(call_id, mend(slot.name), mend(slot.arguments) if slot.arguments.strip() else "{}"))
         return tuple(calls)
@@ -194,10 +195,10 @@ def _begins_another(slot: _Slot, call_id: str, name: str, piece: str) -> bool:
     return is_json_object(piece) and piece.strip() != slot.arguments.strip()
 
 
-def unused(wanted: str, used: Collection[str]) -> str:
-    """`wanted`, or `wanted_2`, `wanted_3` … : the first that is not in `used`."""
+def unused(wanted: str, *used: Collection[str]) -> str:
+    """`wanted`, or `wanted_2`, `wanted_3` … : the first that is in none of `used`."""
     candidate, number = wanted, 2
-    while candidate in used:
+    while any(candidate in ids for ids in used):
         candidate, number = f"{wanted}_{number}", number + 1
     return candidate
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spear.agent.messages import ModelRequest, ModelTurn
@@ -10,7 +10,7 @@ from spear.models.assembly import TurnAssembler
 from spear.models.backend import BackendSettings
 from spear.models.endpoint import Endpoint
 from spear.models.failures import AttemptFailed
-from spear.models.payload import ChatPayload, Dialect
+from spear.models.payload import CallIds, ChatPayload, Dialect
 from spear.models.provider import ProviderBackend
 from spear.models.retry import check
 from spear.models.shown import ShownText
@@ -28,6 +28,7 @@ class OpenAIBackend(ProviderBackend):
     def __init__(self, settings: BackendSettings) -> None:
         super().__init__(Endpoint(settings, _connect, "/models"))
         self._payload = ChatPayload()
+        self._call_ids = CallIds()
         self._dialect = Dialect(stream=settings.stream)
 
     def complete(self, request: ModelRequest) -> ModelTurn:
@@ -38,7 +39,7 @@ class OpenAIBackend(ProviderBackend):
         """As `complete`, with further top-level fields in the request (`response_format`, `tool_choice`)."""
         check(request.cancelled)
         model = self._endpoint.model(request.cancelled)
-        taken = {call.id for message in request.messages for call in message.tool_calls}
+        taken = self._call_ids.of(request.messages)
         shown = ShownText(request.on_text)
 
         def attempt() -> ModelTurn:
@@ -53,7 +54,7 @@ class OpenAIBackend(ProviderBackend):
 
         return self._endpoint.retried(attempt, request.cancelled)
 
-    def _attempt(self, body: bytes, request: ModelRequest, taken: set[str], shown: ShownText) -> ModelTurn:
+    def _attempt(self, body: bytes, request: ModelRequest, taken: Collection[str], shown: ShownText) -> ModelTurn:
         shown.begin()
         assembler = TurnAssembler(taken)
         headers = {"Accept": "text/event-stream" if self._dialect.stream else "application/json"}

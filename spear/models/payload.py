@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, Generic, TypeVar
 
 from spear.agent.messages import Message, ModelRequest, Role, ToolCall, ToolSchema
@@ -33,19 +34,50 @@ def dumps(value: Any) -> bytes:
 class Once(Generic[T, R]):
     """Converts each object once for as long as requests keep containing it.
 
-    Objects are told apart by identity, held while remembered, and dropped with the first request that lacks them.
+    Objects are told apart by identity, held while remembered, and dropped with the first request that lacks them. What
+    a request has in common with the last one from its start on costs next to nothing.
     """
 
     def __init__(self, convert: Callable[[T], R]) -> None:
         self._convert = convert
-        self._known: dict[int, tuple[T, R]] = {}
+        self._items: list[T] = []
+        self._converted: list[R] = []
 
     def all(self, items: Sequence[T]) -> list[R]:
         """The converted items in order."""
-        known, self._known = self._known, {}
-        for item in items:
-            self._known[id(item)] = known.get(id(item)) or (item, self._convert(item))
-        return [self._known[id(item)][1] for item in items]
+        common = common_start(self._items, items)
+        known = {id(item): made for item, made in zip(self._items[common:], self._converted[common:], strict=True)}
+        converted = self._converted[:common]
+        for item in items[common:]:
+            if id(item) not in known:
+                known[id(item)] = self._convert(item)
+            converted.append(known[id(item)])
+        self._items, self._converted = list(items), converted
+        return list(converted)
+
+
+class CallIds:
+    """The ids of the calls of a conversation that grows."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._ids: set[str] = set()
+
+    def of(self, messages: Sequence[Message]) -> Collection[str]:
+        """All ids in `messages`; valid until the next call."""
+        common = common_start(self._messages, messages)
+        if common < len(self._messages):
+            common, self._ids = 0, set()
+        self._ids.update(call.id for message in messages[common:] for call in message.tool_calls)
+        self._messages = list(messages)
+        return self._ids
+
+
+def common_start(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many objects two sequences have in common from the start on, told apart by identity."""
+    if all(map(is_, one, other)):
+        return min(len(one), len(other))
+    return next(n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a is not b)
 
 
 @dataclass(slots=True)

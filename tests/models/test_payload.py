@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spear.agent.messages import Message, ModelRequest, Role, ToolCall, ToolSchema
 from spear.models.anthropic_payload import MessagesPayload
-from spear.models.payload import ChatPayload, Dialect, Once
+from spear.models.payload import CallIds, ChatPayload, Dialect, Once
 
 _TEXT = st.text(alphabet=st.characters(codec=None), max_size=12)
 _CALLS = st.lists(st.builds(ToolCall, _TEXT, _TEXT, _TEXT | st.just('{"a": "\\ud800"}')), max_size=2).map(tuple)
@@ -70,3 +70,31 @@ def test_only_what_is_new_is_converted_and_what_left_is_forgotten() -> None:
     once.all(messages[:1])
     once.all(messages[:2])
     assert converted[5:] == ["1"]
+
+
+SAID = [
+    Message(Role.ASSISTANT, str(n), tool_calls=(ToolCall(f"call_{n % 5}", "terminal", "{}"),) if n % 2 else ())
+    for n in range(8)
+]
+CONVERSATIONS = st.lists(st.lists(st.sampled_from(SAID), max_size=8), max_size=6)
+
+
+@given(CONVERSATIONS)
+def test_whatever_the_conversation_becomes_its_messages_and_ids_are_its_own(
+    conversations: list[list[Message]],
+) -> None:
+    once, ids = Once(lambda message: message.content), CallIds()
+    for messages in conversations:
+        assert once.all(messages) == [message.content for message in messages]
+        assert set(ids.of(messages)) == {call.id for message in messages for call in message.tool_calls}
+
+
+@given(st.lists(st.sampled_from(SAID), unique_by=id), st.integers(0, 8))
+def test_a_conversation_that_grows_or_is_cut_converts_nothing_twice(messages: list[Message], kept: int) -> None:
+    converted: list[str] = []
+    once = Once(lambda message: converted.append(message.content) or message.content)
+    once.all(messages[:kept])
+    once.all(messages)
+    assert converted == [message.content for message in messages]
+    once.all(messages[-kept:] if kept else [])
+    assert len(converted) == len(messages)
