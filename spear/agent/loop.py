@@ -13,6 +13,7 @@ from dataclasses import replace
 from spear.agent import summary
 from spear.agent.batch import CANCELLED, run_all, steps
 from spear.agent.calls import Call, Fault, read_call, sendable
+from spear.agent.ceilings import Ceilings
 from spear.agent.conversation import Transcript, printable
 from spear.agent.guardrail import Guardrail
 from spear.agent.host import Host, ToolResult
@@ -36,6 +37,7 @@ from spear.agent.room import room_in
 from spear.agent.tools import READ_ONLY, SCHEMAS, Toolbox
 from spear.agent.tools.arguments import coerce
 from spear.agent.tools.results import refused
+from spear.agent.window import message_tokens
 
 TERMINAL = "terminal"
 _STOPPED = "not run: the turn was stopped before this call"
@@ -48,10 +50,12 @@ def run(
     budget: Budget | None = None,
     observer: Observer | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    ceilings: Ceilings | None = None,
 ) -> Outcome:
     """One turn. `conversation` begins with the system message and ends with the request; it is mended where it is not
-    valid to resend. `cancelled` is polled around model calls and between tool calls."""
-    return CodingCore(host, complete, conversation, budget, observer, cancelled).run()
+    valid to resend. `cancelled` is polled around model calls and between tool calls. `ceilings`
+    are those of the whole turn, which may run the loop more than once."""
+    return CodingCore(host, complete, conversation, budget, observer, cancelled, ceilings).run()
 
 
 class CodingCore:
@@ -65,12 +69,14 @@ class CodingCore:
         budget: Budget | None = None,
         observer: Observer | None = None,
         cancelled: Callable[[], bool] = lambda: False,
+        ceilings: Ceilings | None = None,
     ) -> None:
         self._host = host
         self._complete = complete
         self._budget = budget or Budget()
         self._observer = observer or Observer()
         self._cancelled = cancelled
+        self._ceilings = ceilings or Ceilings()
         self._transcript = Transcript(conversation, SCHEMAS, self._budget.context_window)
         self._toolbox = Toolbox(
             host, self._transcript.holds, room_in(self._budget.context_window, self._transcript.tokens)
@@ -115,6 +121,8 @@ class CodingCore:
             return Ending(Stop.INTERRUPTED, "interrupted")
         if self._rounds >= self._budget.rounds:
             return Ending(Stop.ROUND_BUDGET, f"the budget of {self._budget.rounds} model rounds is used up")
+        if reached := self._ceilings.before_request():
+            return Ending(Stop.ROUND_BUDGET, reached)
         if self._transcript.tokens > self._budget.context_window // 2:
             return self._half_full()
         self._rounds += 1
@@ -143,6 +151,8 @@ class CodingCore:
         answered = self._complete(request)
         turn = replace(answered, text=printable(answered.text), reasoning=printable(answered.reasoning))
         self._usage = _added(self._usage, turn.usage)
+        received = 0 if turn.usage.output_tokens is not None else _size(turn)
+        self._ceilings.spend(turn.usage, self._transcript.tokens, received)
         self._observer.model_answered(turn)
         return turn
 
@@ -198,6 +208,8 @@ class CodingCore:
             return Ending(Stop.INTERRUPTED, "interrupted")
         if step[0].problem or step[0].request.tool != TERMINAL:
             return None
+        if reached := self._ceilings.before_command():
+            return Ending(Stop.TOOL_BUDGET, reached)
         if self._commands >= self._budget.commands:
             return Ending(Stop.TOOL_BUDGET, f"the budget of {self._budget.commands} terminal calls is used up")
         self._commands += 1
@@ -240,8 +252,9 @@ class CodingCore:
         return text
 
     def _ask_for_summary(self, ending: Ending) -> str:
-        """What the model says of the turn, asked once without tools; empty when it says nothing."""
-        if self._cancelled():
+        """What the model says of the turn, asked once without tools; empty when it says nothing, and when nothing more
+        may be spent."""
+        if self._cancelled() or self._ceilings.before_request():
             return ""
         question = summary.question(ending)
         exchange = (Message(Role.ASSISTANT, summary.STOPPING), Message(Role.USER, question))
@@ -272,6 +285,11 @@ def _failed(failure: ModelFailure) -> Ending:
     if failure.kind is FailureKind.CANCELLED:
         return Ending(Stop.INTERRUPTED, "interrupted")
     return Ending(Stop.ENDPOINT_ERROR, failure.message, failure=failure)
+
+
+def _size(turn: ModelTurn) -> int:
+    """An estimate of the tokens of an answer."""
+    return message_tokens(Message(Role.ASSISTANT, turn.text, turn.tool_calls, reasoning=turn.reasoning))
 
 
 def _added(total: Usage, usage: Usage) -> Usage:

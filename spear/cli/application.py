@@ -13,6 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from spear.agent.ceilings import Ceilings
 from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
 from spear.agent.outcome import Budget
 from spear.cli import last_turn
@@ -24,7 +25,7 @@ from spear.cli.late_host import LateHost
 from spear.cli.neighbours import Neighbours
 from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
-from spear.cli.spending import price_of
+from spear.cli.spending import price_of, turn_ceilings
 from spear.cli.tracing import RuntimeTrace
 from spear.cli.turn_context import SessionContext, TurnAsk, TurnContext
 from spear.cli.undo_fact import undo_fact
@@ -189,6 +190,7 @@ class Application:
         command that runs and no more; it must be true whenever `cancelled` is.
         """
         self._require_limits()
+        ceilings = self._ceilings()
         for notice in self.neighbours.newcomers():
             sink(Live(LiveKind.NOTICE, notice))
         self.turn_number += 1
@@ -197,7 +199,8 @@ class Application:
         self._running = True
         self.capturing.begin(self.session, self.turn_number)
         try:
-            done = self._controller(confirm, sink, cancelled, window, command_cancelled).run(request, attachment)
+            controller = self._controller(confirm, sink, cancelled, window, command_cancelled, ceilings)
+            done = controller.run(request, attachment)
         except BaseException:
             self.capturing.abandon()
             raise
@@ -256,6 +259,10 @@ class Application:
                 "the limits of a whole process tree cannot be held on this machine",
                 hint="run under systemd or in a writable cgroup, or drop --require-limits",
             )
+
+    def _ceilings(self) -> Ceilings:
+        """What a turn that begins now may spend. Raises ConfigurationError where its price is bounded and not known."""
+        return turn_ceilings(self.loaded, recorded=self._invocation.replay is not None)
 
     def explain(self, request: str) -> dict[str, object]:
         """What a request would be classified as, and what its turn would be shown and could write. Nothing runs."""
@@ -316,6 +323,7 @@ class Application:
         cancelled: Callable[[], bool],
         window: int,
         command_cancelled: Callable[[], bool] | None = None,
+        ceilings: Ceilings | None = None,
     ) -> TaskController:
         settings = self.settings
         emit = fan_out(self._record, *((self.trace,) if self.trace else ()), sink)
@@ -351,6 +359,7 @@ class Application:
             sections=sections,
             validation=settings.validation,
             cancelled=cancelled,
+            ceilings=ceilings or Ceilings(),
         )
         return TaskController(context)
 

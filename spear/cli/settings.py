@@ -30,8 +30,11 @@ _PLACES = ("state_dir", "projects_file", "capabilities_file", "knowledge_db", "t
 
 _MODES = (Mode.SAFE, Mode.ASK, Mode.AUTO)
 _LOWER_IS_NARROWER = frozenset(
-    {"max_tool_rounds", "max_commands", "response_max_tokens", "refusal_repeats", "validation_timeout", "max_tokens"}
-)
+    {
+        "max_tool_rounds", "max_commands", "max_turn_tokens", "max_time", "response_max_tokens", "refusal_repeats",
+        "validation_timeout", "max_tokens",
+    }
+)  # fmt: skip
 _TRUE_IS_NARROWER = frozenset({"no_network", "single_root", "limits.require"})
 _HARMLESS = frozenset({"ctx", "temp", "editing_mode", "theme", "plain", "notify"})
 
@@ -197,7 +200,7 @@ def _narrowing_only(
         if (
             key in _HARMLESS
             or (key in _TRUE_IS_NARROWER and value is True)
-            or (key in _LOWER_IS_NARROWER and value <= without)
+            or (key in _LOWER_IS_NARROWER and (without is None or value <= without))
             or (key == "mode" and _MODES.index(value) <= _MODES.index(without))
         ):
             kept[key] = value

@@ -53,6 +53,7 @@ def _web_address(value: str) -> str:
 Names = Annotated[tuple[str, ...], BeforeValidator(_words), Field(strict=False)]
 Location = Annotated[Path, Field(strict=False)]
 Positive = Annotated[int, Field(ge=1)]
+Ceiling = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Table(BaseModel):
@@ -206,6 +207,9 @@ class Settings(_Table):
     max_tokens: Positive = 4096
     max_tool_rounds: Positive = 60
     max_commands: Positive = 120
+    max_turn_tokens: Positive | None = None
+    max_price: Ceiling | None = None
+    max_time: Ceiling | None = None
     response_max_tokens: Positive = 16384
     refusal_repeats: Positive = 5
     validation: Literal["auto", "declared", "off"] = "auto"

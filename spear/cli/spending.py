@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from spear.agent.ceilings import Ceilings
+from spear.errors import ConfigurationError
 from spear.events.names import EventName
 from spear.events.stream import Event, Live
 
 if TYPE_CHECKING:
+    from spear.cli.settings import Loaded
     from spear.cli.settings_model import Price, Settings
 
 _PER = 1_000_000
@@ -19,6 +23,26 @@ def price_of(settings: Settings) -> Price | None:
     the model that is named there."""
     backend = settings.backends.get(settings.backend)
     return backend.price if backend is not None and settings.model == backend.model else None
+
+
+def turn_ceilings(loaded: Loaded, *, recorded: bool) -> Ceilings:
+    """The ceilings of a turn that begins now. `recorded` turns are played back and cost nothing.
+
+    Raises ConfigurationError where a price is the ceiling and nobody has said what the model costs.
+    """
+    settings = loaded.settings
+    price, bound = price_of(settings), None if recorded else settings.max_price
+    if bound is None or price is None:
+        if bound is not None:
+            model = settings.model or "the model in use"
+            raise ConfigurationError(
+                f"max_price ({loaded.origins['max_price']}) cannot be held: what {model} costs is not known",
+                hint="choose a --backend whose [backends.NAME.price] says it, or leave max_price out",
+            )
+        return Ceilings(settings.max_turn_tokens, seconds=settings.max_time)
+    return Ceilings(
+        settings.max_turn_tokens, bound, settings.max_time, lambda used: cost_of(price, asdict(used)), price.currency
+    )
 
 
 class Spending:

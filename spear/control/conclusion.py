@@ -64,6 +64,9 @@ class Conclusion:
         offer = may_repair(validation, stop=Stop(outcome.stop), read_only=self._scope.read_only, mixed=False)
         if not offer:
             return _Pass(outcome, validation)
+        if reached := self._context.ceilings.before_request():
+            detail = f"{reached}, so that the failed validation was not repaired"
+            return _Pass(replace(outcome, stop=Stop.ROUND_BUDGET, detail=detail), validation)
         return self._repair(outcome, validation)
 
     def _worth_validating(self, outcome: Outcome) -> bool:

@@ -78,7 +78,7 @@ class TaskController:
     def _core(self, host: TurnHost, messages: list[Message]) -> Outcome:
         context = self._context
         observer = EventObserver(context.emit, context.turn)
-        return run(host, context.complete, messages, context.budget, observer=observer, cancelled=context.cancelled)
+        return run(host, context.complete, messages, context.budget, observer, context.cancelled, context.ceilings)
 
     def _emit(self, name: EventName, data: dict[str, object]) -> None:
         self._context.emit(Event(name, data, self._context.turn))

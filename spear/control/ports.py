@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from spear.agent.ceilings import Ceilings
 from spear.agent.host import Host
 from spear.agent.messages import Complete, Message
 from spear.agent.outcome import Budget
@@ -89,3 +90,5 @@ class AgentContext:
     validation: str = "auto"
     cancelled: Callable[[], bool] = lambda: False
     standard_engaged: bool = False
+    ceilings: Ceilings = field(default_factory=Ceilings)
+    """What the whole turn may spend, its repair included."""
