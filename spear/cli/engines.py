@@ -32,7 +32,8 @@ def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
         "rules": lambda words, _: "\n".join(app.context.rules.report()),
         "skills": lambda words, _: "\n".join(app.context.skills.report()),
         "tools": lambda words, io: _tools(app, io.width),
-        "remember": lambda words, _: _remember(app, words),
+        "remember": lambda words, io: _remember(app, words, io),
+        "policy": lambda words, _: _policy(app, words),
         "recall": lambda words, _: _recall(app, words),
         "knowledge": lambda words, _: _knowledge(app, words),
         "corpus": lambda words, _: _corpus(app, words),
@@ -68,9 +69,24 @@ def _tools(app: Application, width: int) -> str:
     return "\n".join(lines)
 
 
-def _remember(app: Application, words: str) -> str:
+def _policy(app: Application, words: str) -> str:
+    from spear.cli.policy import explained
+
+    action, _, command = words.strip().partition(" ")
+    if action != "why" or not command.strip():
+        raise UsageError("/policy tells why a command would run or be refused", hint="/policy why make deploy")
+    return explained(app, command.strip())
+
+
+def _remember(app: Application, words: str, io: CommandIO) -> str:
+    from spear.context.knowledge.instructions import forbidden_command
+
     if not words.strip():
         raise UsageError("/remember needs a note", hint="/remember The board has two UARTs.")
+    if command := forbidden_command(words):
+        from spear.cli.forbidding import offer
+
+        return offer(app, command, io)
     answer = app.context.operator_commands().remember(words)
     return _said(app, answer, answer.events)
 

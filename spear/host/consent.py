@@ -12,6 +12,7 @@ from spear.events.stream import Event, Sink
 from spear.host.authority import Authority
 from spear.host.confirmation import NOBODY_TO_ASK, Choice, Confirm, Question, Reply
 from spear.policy.command_policy import Assessment
+from spear.policy.denials import DenyRule
 from spear.policy.modes import Capability
 from spear.policy.permission import Permission, PermissionKind
 from spear.policy.permissions import PermissionStore
@@ -29,7 +30,7 @@ class Approvals:
     workspace: str = ""
 
     def grant(self, permission: Permission) -> None:
-        """Add one approval, of today and for this workspace."""
+        """Add one approval or prohibition, of today and for this workspace."""
         today = datetime.now(UTC).date().isoformat()
         self.store = self.store.grant(permission.model_copy(update={"granted": today, "workspace": self.workspace}))
 
@@ -69,6 +70,10 @@ class Consent:
     def covers(self, assessment: Assessment) -> bool:
         """Whether an earlier answer covers this command."""
         return self._approvals.store.covers_command(assessment, self._hosts)
+
+    def denials(self) -> tuple[DenyRule, ...]:
+        """The commands the operator has forbidden by now."""
+        return self._approvals.store.denials()
 
     def choices(self, assessment: Assessment) -> tuple[Choice, ...]:
         """The answers that make sense for a command: "always" only where it would cover something."""

@@ -35,6 +35,7 @@ from spear.host.session import HostSession, ShellState
 from spear.host.tree_facts import tree_facts
 from spear.policy.command_class import CommandClass
 from spear.policy.command_policy import Assessment, CommandPolicy
+from spear.policy.denials import DENIED
 from spear.policy.destination_policy import PolicyView
 from spear.policy.modes import Capability
 from spear.policy.places import Root
@@ -96,6 +97,8 @@ class Terminal:
             return where
         cwd, notes = where
         assessment = self._policy.assess(command, self._view(cwd))
+        if assessment.refusal is not None and assessment.refusal.code == DENIED:
+            return assessment.refusal  # before the host answers: a rule may name one of its own commands
         answered = self._commands.answer(command, assessment.script, self._shown(cwd), request)
         if answered is not None:
             return answered
@@ -200,6 +203,7 @@ class Terminal:
             cwd=self._relative(cwd),
             protected=self._protected,
             facts=tree_facts(roots.primary, self._is_output),
+            denials=self._consent.denials(),
         )
 
     def _is_output(self, path: str) -> bool:

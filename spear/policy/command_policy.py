@@ -1,6 +1,7 @@
 """CommandPolicy: what a command would do, judged before it runs: refuse, run, or run opaque (spec 2.6).
 
-Refused is only what is known: a destination the turn may not write, a danger, a text the shell itself would refuse.
+Refused is only what is known: a command the operator has forbidden, a destination the turn may not write, a danger, a
+text the shell itself would refuse.
 What cannot be read is run opaque: the mounts and the comparison of the tree afterwards decide.
 """
 
@@ -12,6 +13,7 @@ from enum import StrEnum
 from spear.agent.host import Refusal
 from spear.policy.command_class import CommandClass, classify
 from spear.policy.dangers import dangers
+from spear.policy.denials import denial
 from spear.policy.destination_policy import DestinationVerdict, PolicyView, judge_all
 from spear.shell.destinations import Destination, effects
 from spear.shell.network import network_intent
@@ -85,6 +87,9 @@ class CommandPolicy:
         if danger is not None:
             target = f"`{danger.command}`"
             refusals = (Refusal(CommandCode.DANGEROUS, TOOL, target, danger.reason, danger.remedy), *refusals)
+        forbidden = denial(script, view.denials, view.cwd, view.roots, TOOL)
+        if forbidden is not None:
+            refusals = (forbidden, *refusals)
         dangerous = danger is not None or any(verdict.dangerous for verdict in verdicts)
         opaque = bool(read.opaque) or any(verdict.opaque for verdict in verdicts)
         decision = Decision.REFUSE if refusals else Decision.RUN_OPAQUE if opaque else Decision.RUN

@@ -12,6 +12,7 @@ from spear.agent.host import Refusal
 from spear.policy import target_policy
 from spear.policy.course import Course
 from spear.policy.dangers import block_device, terminal
+from spear.policy.denials import DenyRule
 from spear.policy.modes import Capability, Grants
 from spear.policy.places import SCRATCH, Place, Root, TreeFacts, locate
 from spear.policy.write_scope import ScopeRule, WriteScope
@@ -41,6 +42,7 @@ class PolicyView:
 
     `protected` judges a workspace path (shown spelling) as target policy does; the host supplies one that has seen the
     file's head and where its links lead. `facts` is what is known of the tree.
+    `denials` are the commands the operator has forbidden.
     """
 
     roots: tuple[Root, ...]
@@ -50,6 +52,7 @@ class PolicyView:
     protected: Callable[[str], Refusal | None] = field(default=_path_protection)
     facts: TreeFacts = field(default_factory=TreeFacts)
     scratch: tuple[str, ...] = SCRATCH
+    denials: tuple[DenyRule, ...] = ()
 
     @property
     def writable(self) -> bool:

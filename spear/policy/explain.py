@@ -11,6 +11,7 @@ from spear.agent.host import Refusal
 from spear.errors import UsageError
 from spear.events.names import Mode
 from spear.policy.command_policy import Assessment, CommandPolicy
+from spear.policy.denials import DenyRule
 from spear.policy.destination_policy import DestinationVerdict, PolicyView
 from spear.policy.modes import grants
 from spear.policy.places import Root, TreeFacts
@@ -31,11 +32,16 @@ class CheckRow(BaseModel):
 
 
 def check_row(
-    row: Mapping[str, Any], policy: CommandPolicy, *, root: str = "/workspace", facts: TreeFacts | None = None
+    row: Mapping[str, Any],
+    policy: CommandPolicy,
+    *,
+    roots: tuple[Root, ...] = (Root("/workspace"),),
+    facts: TreeFacts | None = None,
+    denials: tuple[DenyRule, ...] = (),
 ) -> dict[str, Any]:
     """The decision about one row, as JSON values. Raises UsageError for a row that is not one.
 
-    `root` is the host path of the primary root, `facts` what is known of its tree.
+    `roots` are the roots, the primary first, `facts` what is known of its tree, `denials` the operator's prohibitions.
     """
     try:
         asked = CheckRow.model_validate(dict(row))
@@ -47,11 +53,12 @@ def check_row(
         ) from None
     wide = asked.scope is None
     view = PolicyView(
-        roots=(Root(root),),
+        roots=roots,
         grants=grants(asked.mode, read_only=asked.read_only),
         scope=WriteScope(tuple(asked.scope or ()), tuple(asked.exclude), workspace_wide=wide),
         cwd=asked.cwd,
         facts=facts or TreeFacts(),
+        denials=denials,
     )
     return explain(policy.assess(asked.command, view), asked.command)
 

@@ -1,4 +1,4 @@
-"""One approval of the operator's: what it is about and what it covers, as it is kept in a file (spec 2.1)."""
+"""One approval or prohibition of the operator's: what it is about, as it is kept in a file (spec 2.1)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class PermissionKind(StrEnum):
     COMMAND = "command"
     PREFIX = "prefix"
     FILE = "file"
+    DENY = "deny"
 
 
 class PermissionScope(StrEnum):
@@ -24,11 +25,12 @@ class PermissionScope(StrEnum):
 
 
 class Permission(BaseModel):
-    """One approval. `words` is the whole text of a command, the first words of one simple command, or the one path.
+    """One approval, or with DENY one prohibition, which goes before every approval. `words` is the whole text of a
+    command, the first words of one simple command (PREFIX, DENY), or the one path.
 
     `hosts` is the set of hosts a network grant was given for; empty for none. `granted` is a date, `workspace` the root
-    it was given in. A prefix carries `examples`, which it must cover, and beginnings it does `never` cover. What
-    `unsound` has a word about is not kept.
+    it was given in. A prefix carries `examples`, which it must cover, and beginnings it does `never` cover; a
+    prohibition has no exceptions. What `unsound` has a word about is not kept.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,13 +47,16 @@ class Permission(BaseModel):
 
     def covers_words(self, words: tuple[str, ...]) -> bool:
         """Whether a simple command with these words begins as what was approved. Only a prefix covers words."""
-        begins = words[: len(self.words)] == self.words
         excluded = any(words[: len(no)] == no for no in self.never)
-        return self.kind is PermissionKind.PREFIX and begins and not excluded
+        return self.kind is PermissionKind.PREFIX and self.begins(words) and not excluded
+
+    def begins(self, words: tuple[str, ...]) -> bool:
+        """Whether these words begin with the ones of the permission."""
+        return words[: len(self.words)] == self.words
 
     def shown(self) -> str:
         """One line for `/permissions`."""
-        text = " ".join(self.words) + (" …" if self.kind is PermissionKind.PREFIX else "")
+        text = " ".join(self.words) + (" …" if self.kind in (PermissionKind.PREFIX, PermissionKind.DENY) else "")
         notes = [self.scope.value, self.granted, "with the network" if self.network else ""]
         notes += [f"such as {' '.join(example)}" for example in self.examples[:1] if example != self.words]
         notes += [f"never {' '.join(no)}" for no in self.never]
@@ -87,11 +92,22 @@ def unsound(permission: Permission) -> str:
         if wrong is not None:
             return f"does not cover its own example {' '.join(wrong)}"
         return next((f"never begins as {' '.join(no)}" for no in permission.never if no[: len(words)] != words), "")
+    if permission.kind is PermissionKind.DENY:
+        return _unsound_denial(permission)
     if permission.examples or permission.never:
         return "should be a prefix to have examples"
     if permission.kind is PermissionKind.FILE and (len(words) != 1 or not _inside(words[0])):
         return "should name one path inside the workspace"
     return ""
+
+
+def _unsound_denial(permission: Permission) -> str:
+    if not permission.words[0].strip():
+        return "should name a program"
+    if permission.never or permission.network or permission.hosts:
+        return "should have no never, network or hosts: what is denied has no exceptions"
+    wrong = next((example for example in permission.examples if not permission.begins(example)), None)
+    return "" if wrong is None else f"does not deny its own example {' '.join(wrong)}"
 
 
 def _inside(path: str) -> bool:

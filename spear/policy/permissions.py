@@ -1,4 +1,4 @@
-"""What the operator has approved for good: commands by their words, files by their path (spec 2.1).
+"""What the operator has approved or forbidden for good: commands by words, files by their path (spec 2.1).
 
 An "always" never covers anything outside the workspace, a network grant for another set of hosts, the deletion of a
 directory, or a command that could not be read whole. The store is a value; keeping it in a file is someone else's.
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from spear.policy.command_policy import Assessment, Decision
+from spear.policy.denials import DenyRule
 from spear.policy.patterns import normal
 from spear.policy.permission import Permission, PermissionKind, PermissionScope, unsound
 from spear.shell.destinations import commands
@@ -21,7 +22,7 @@ _FREE = names("cd pwd true false : test [ echo printf")
 
 @dataclass(frozen=True, slots=True)
 class PermissionStore:
-    """All approvals of a session and its project, oldest first."""
+    """All approvals and prohibitions of a session and its project, oldest first."""
 
     permissions: tuple[Permission, ...] = field(default=())
 
@@ -48,6 +49,14 @@ class PermissionStore:
             return self
         kept = self.permissions[index].model_copy(update={"scope": PermissionScope.PROJECT})
         return replace(self, permissions=(*self.permissions[:index], kept, *self.permissions[index + 1 :]))
+
+    def denials(self) -> tuple[DenyRule, ...]:
+        """What is forbidden, numbered as the store lists it: from 1."""
+        return tuple(
+            DenyRule(number, item)
+            for number, item in enumerate(self.permissions, 1)
+            if item.kind is PermissionKind.DENY
+        )
 
     def project(self) -> tuple[Permission, ...]:
         """What is saved to the project file."""

@@ -145,6 +145,7 @@ def test_any_words_survive_the_file_and_nothing_else_changes(lists, text):
         ('kind = "prefix"\nwords = ["python3"]', "would approve nearly anything that begins with python3"),
         ('kind = "prefix"\nwords = ["make", "test"]\nexamples = [["make", "clean"]]', "own example make clean"),
         ('kind = "prefix"\nwords = ["git"]\nnever = [["hg", "push"]]', "never begins as hg push"),
+        ('kind = "deny"\nwords = ["make"]\nnever = [["make", "test"]]', "what is denied has no exceptions"),
         ('kind = "file"\nwords = ["../x"]', "one path inside the workspace"),
         ('kind = "file"\nwords = ["a", "b"]', "one path inside the workspace"),
         ('kind = "command"\nwords = []', "permissions.0.words"),

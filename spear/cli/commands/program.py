@@ -63,7 +63,7 @@ def permissions(app: ChatApplication, words: str) -> str:
     match words.split():
         case []:
             rows = [f"{number:>3}  {clean(permission.shown())}" for number, permission in enumerate(granted, 1)]
-            return "\n".join(rows) or "nothing is approved for good here"
+            return "\n".join(rows) or "nothing is approved for good here, and nothing forbidden"
         case ["save" | "revoke", number] if number.isdigit() and not 1 <= int(number) <= len(granted):
             raise UsageError(f"there is no approval {number}", hint="/permissions lists them by number")
         case ["save", number] if number.isdigit():

@@ -67,5 +67,5 @@ def _instruction(statement: str) -> KnowledgeProblem | None:
     text = "an instruction is not knowledge: it belongs into a rule"
     remedy = "/recall TEXT records a rule for every corpus; AGENTS.md or .spear/rules/*.md one for this tree"
     if command:
-        remedy += f" (a rule asks the model not to run `{command}`; it does not refuse the command)"
+        remedy += f" (which only asks the model not to run `{command}`; /remember in the chat offers to refuse it)"
     return KnowledgeProblem(INSTRUCTION, text, remedy)

@@ -60,11 +60,22 @@ _FRENCH_VERB = re.compile(
     r"(?:r|z|s)?(?: |-(?:le|la|les)\b)|\A(?:faire|faites|écrire|écrivez|commitez|commiter) "
 )
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+_RUN = "(?:run|execute|launch|invoke)"
+_LANCER = "(?:lancer|exécuter|executer)"
+_LANCEZ = "(?:lance|exécute|execute)(?:z|r|s)?"
+_NO = "(?:jamais|pas|plus)"
 _COMMAND = re.compile(
-    r"\A(?:never|do not|don't|ne jamais|jamais)\s+(?:ever\s+)?(?:run|execute|call|use|launch|lancer|exécuter)"
-    r"\s+(?P<command>.+)",
+    r"\A(?:(?:please|rule:|s'il (?:te|vous) pla[iî]t,?|merci de)\s+)?(?:"
+    rf"(?:(?:you|we)\s+(?:must|should|shall)\s+)?never(?:\s+ever)?\s+{_RUN}|"
+    rf"(?:do\s+not|don't|(?:you|we)\s+(?:(?:must|should|shall)\s+not|mustn't|shouldn't))\s+(?:ever\s+)?{_RUN}|"
+    rf"(?:(?:il\s+)?(?:ne\s+)?faut\s+|ne\s+)?{_NO}\s+{_LANCER}|"
+    rf"(?:(?:tu|vous|on|nous)\s+)?ne\s+(?:dois|devez|doit|devons)\s+{_NO}\s+{_LANCER}|"
+    rf"(?:ne\s+|n'){_LANCEZ}\s+{_NO}|(?:interdiction|interdit|défense)\s+(?:de\s+|d'){_LANCER}"
+    r")(?:\s+the\s+command|\s+la\s+commande)?\s*:?\s+(?P<command>\S.*)",
     re.I,
 )
+_QUOTED = re.compile(r"`+\s*([^`]+?)\s*`+|\"([^\"]+)\"\Z|'([^']+)'\Z|«\s*([^»]+?)\s*»")
+_END = re.compile(r"(?:(?<=[^\s.!,;])[.!,;]+|\s+!)\Z")
 
 
 def is_instruction(text: str) -> bool:
@@ -73,9 +84,15 @@ def is_instruction(text: str) -> bool:
 
 
 def forbidden_command(text: str) -> str:
-    """The command of "never run make deploy", "" when the text forbids none: what a policy could refuse."""
-    match = _COMMAND.match(text.strip())
-    return match["command"].strip(" .`'\"") if match else ""
+    """The command of "never run make deploy", "" when its first sentence forbids none: what a policy can refuse."""
+    match = _COMMAND.match(_SENTENCES.split(text.strip(), maxsplit=1)[0].replace("’", "'"))
+    if match is None:
+        return ""
+    command: str = _END.sub("", match["command"])
+    quoted = _QUOTED.match(command)
+    if quoted:
+        return str(next(filter(None, quoted.groups())))
+    return "" if command.split()[0].casefold() in DETERMINERS else command  # "never run the tests twice"
 
 
 def _orders(sentence: str) -> bool:

@@ -22,6 +22,8 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     ("diff", "/diff session", r"\+    return 2"),
     ("permissions", "/permissions", r"nothing is approved for good"),
     ("permissions", "/permissions revoke 3", r"there is no approval 3"),
+    ("policy", "/policy why make deploy", r"run_opaque \("),
+    ("policy", "/policy make", r"/policy why make deploy"),
     ("mode", "/mode", r"mode auto;"),
     ("mode", "/mode safe", r"mode safe"),
     ("history", "/history", r"1  Fix f\(\) in app\.py"),

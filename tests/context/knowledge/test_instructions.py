@@ -109,8 +109,41 @@ def test_what_says_how_things_are_is_knowledge(text):
 
 
 def test_the_command_of_a_prohibition_is_found():
-    assert forbidden_command("Never run `make deploy`.") == "make deploy"
     assert forbidden_command("The deploy target is make deploy.") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("Never run `make deploy`.", "make deploy"),
+        ("never run make deploy", "make deploy"),
+        ("Please never ever run make deploy!", "make deploy"),
+        ("Don't run make deploy. It is for the release.", "make deploy"),
+        ("Don’t ever execute ./tools/deploy.sh", "./tools/deploy.sh"),
+        ("do not run the command make deploy", "make deploy"),
+        ("you must never run git push --force", "git push --force"),
+        ("We must not run: make deploy", "make deploy"),
+        ("never run `make deploy` without asking", "make deploy"),
+        ("never run rm -rf .", "rm -rf ."),
+        ("ne jamais lancer make deploy", "make deploy"),
+        ("Jamais lancer make deploy.", "make deploy"),
+        ("Ne lance jamais « make deploy ».", "make deploy"),
+        ("ne lancez pas make deploy", "make deploy"),
+        ("N’exécute jamais make deploy !", "make deploy"),
+        ("n'exécutez plus la commande make deploy", "make deploy"),
+        ("Il ne faut jamais exécuter make deploy", "make deploy"),
+        ("tu ne dois pas lancer make deploy", "make deploy"),
+        ("interdiction d'exécuter make deploy", "make deploy"),
+        ("never run the tests twice", ""),
+        ("never use tabs", ""),
+        ("We never run make deploy here", ""),
+        ("On ne lance jamais make deploy ici", ""),
+        ("We cannot run valgrind here", ""),
+        ("The CI does not run make deploy", ""),
+    ],
+)
+def test_what_is_never_to_be_run_is_told_in_both_languages(text, command):
+    assert forbidden_command(text) == command
 
 
 @given(st.text(max_size=400))
