@@ -43,7 +43,18 @@ def _cli() -> str:
         "## What one-shot prints\n\n"
         "`--output text` prints the answer alone; `json` prints one object, whose schema is\n"
         "[spear.turn/1](schemas/spear.turn-1.json); `stream-json` prints one event a line while the turn runs\n"
-        "and that object last. Diagnostics go to stderr. stdin is read only for `-p -` and with `--stdin`.\n"
+        "and that object last. Diagnostics go to stderr. stdin is read only for `-p -` and with `--stdin`.\n\n"
+        "## An answer for a program\n\n"
+        "```sh\n"
+        "spear-chat -p 'Which files hold a parser?' --schema files.json > files-found.json\n"
+        "```\n\n"
+        "`--schema FILE` names a JSON Schema (up to 64 KiB; `$ref` within the file only) that the answer must\n"
+        "satisfy. A schema that cannot be used is status 2 before the model is asked, with its line or place. The\n"
+        "model is told the schema; its answer is judged when the turn has ended. **Status 0 means that the answer\n"
+        "is one JSON value that satisfies the schema**, and that the verdict is no UNVERIFIED. With `--output\n"
+        "json` it is the text of `answer`. An answer that does not satisfy it is printed as it is, stderr says\n"
+        "where it does not, and the status is 3; so is that of an UNVERIFIED turn, whose answer keeps its marks.\n"
+        "A turn that stopped early keeps its own status and is not judged.\n"
     )
 
 

@@ -27,12 +27,19 @@ class ArgumentProblem:
 def decoded(text: str) -> dict[str, Any] | ArgumentProblem:
     """Exactly one JSON object: no key twice, no number or text that JSON cannot carry, nothing after it."""
     try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # a lone surrogate, 1e999: not to be sent on
+        found = json_value(text)
     except (ValueError, RecursionError) as error:
         return ArgumentProblem(f"the arguments are not one JSON object: {one_line(str(error), _REASON_LIMIT)}")
     if not isinstance(found, dict):
         return ArgumentProblem("the arguments are JSON, but not an object")
+    return found
+
+
+def json_value(text: str) -> Any:
+    """One JSON value: no key twice, no number or text that JSON cannot carry, nothing after it. Raises ValueError, for
+    broken syntax JSONDecodeError with its place, and RecursionError."""
+    found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # a lone surrogate, 1e999: not to be sent on
     return found
 
 

@@ -339,7 +339,7 @@ class Application:
             asked = TurnAsk(turn, scope, request, self.mode, window, confirm, emit, cancelled, self._present_mode)
             context = self.context.open(asked)
             late.opening = lambda: self._open_turn(asked, context, command_cancelled or cancelled)
-            return context.sections()
+            return (*context.sections(), self._invocation.answer_form)
 
         context = AgentContext(
             session=self.session,

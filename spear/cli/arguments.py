@@ -203,9 +203,9 @@ _CONVERTERS = {INTEGER: _integer, NUMBER: _number}
 def _check(parsed: argparse.Namespace) -> None:
     """Combinations that make no sense, found before anything is opened."""
     one_shot = parsed.print is not None or parsed.demo
-    for name in ("stdin", "explain"):
+    for name, value in (("stdin", ""), ("explain", ""), ("schema", " FILE")):
         if getattr(parsed, name) and parsed.print is None:
-            raise UsageError(f"--{name} needs -p", hint=f"for one turn: {PROGRAM} -p REQUEST --{name}")
+            raise UsageError(f"--{name} needs -p", hint=f"for one turn: {PROGRAM} -p REQUEST --{name}{value}")
     if parsed.stdin and parsed.print == "-":
         raise UsageError(
             "-p - and --stdin both read stdin", hint="give the request as -p REQUEST, or leave --stdin out"

@@ -23,6 +23,8 @@ class Invocation:
     replay: Path | None = None
     resume: Session | None = None
     model: SessionBackend | None = None
+    answer_form: str = ""
+    """What the model is told of the form its answers must have."""
 
     @classmethod
     def of(

@@ -7,9 +7,11 @@ import json
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from spear.agent.messages import FailureKind
+from spear.cli.answer_schema import AnswerMismatch, AnswerSchema, load_schema
 from spear.cli.application import Application
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
@@ -32,6 +34,7 @@ WAYS_OUT = (
     "classify and doctor need none."
 )
 _LARGEST_ATTACHMENT = 1 << 20
+_NOT_SHOWN = 3
 
 
 def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
@@ -40,8 +43,10 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
     loaded = load(parsed, environ, cwd)
     request = _request(parsed)
     attachment = _stdin() if parsed.stdin else ""
+    schema = load_schema(parsed.schema, cwd) if parsed.schema is not None else None
     resume = resumed(parsed, loaded.settings, environ, cwd)
-    app = Application(Invocation.of(parsed, loaded, environ, cwd, resume))
+    invocation = Invocation.of(parsed, loaded, environ, cwd, resume)
+    app = Application(replace(invocation, answer_form=schema.instruction) if schema else invocation)
     for notice in app.notices:
         _diagnose(notice)
     if parsed.explain:
@@ -61,8 +66,13 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
             app.close()
     if printed.unread and done.result.stop.reason is Stop.INTERRUPTED:
         _diagnose("spear-chat: nobody reads stdout any more: the turn was stopped")
+    mismatch = ""
+    if schema is not None:
+        done, mismatch = _in_form(done, schema)
     _print(done, output, printed, spending.text, default_endpoint=loaded.is_default("api_base"))
-    return exit_status(done, stopping.status)
+    if mismatch:
+        _diagnose(f"spear-chat: {mismatch}")
+    return exit_status(done, stopping.status) or (_NOT_SHOWN if mismatch else 0)
 
 
 def exit_status(done: FinishedTurn, signalled: int = 0) -> int:
@@ -78,9 +88,24 @@ def exit_status(done: FinishedTurn, signalled: int = 0) -> int:
         case Stop.ANSWERED:
             if any(refusal.code == NOBODY_TO_ASK for refusal in result.refusals):
                 return 4
-            return 3 if result.verdict is Verdict.UNVERIFIED else 0
+            return _NOT_SHOWN if result.verdict is Verdict.UNVERIFIED else 0
         case _:
             return 4
+
+
+def _in_form(done: FinishedTurn, schema: AnswerSchema) -> tuple[FinishedTurn, str]:
+    """The turn with the JSON of its answer as the answer, or as it is and why not. A turn that stopped early has no
+    answer to judge; the marks of an unverified one are not taken off it (spec 3.4)."""
+    result = done.result
+    if result.stop.reason is not Stop.ANSWERED:
+        return done, ""
+    if result.verdict is Verdict.UNVERIFIED:
+        return done, f"the answer is unverified and marked so: it is not given as JSON of {schema.path}"
+    try:
+        answer = schema.accept(result.answer)
+    except AnswerMismatch as error:
+        return done, f"the answer does not satisfy {schema.path}: {error}"
+    return replace(done, result=result.model_copy(update={"answer": answer})), ""
 
 
 def _request(parsed: argparse.Namespace) -> str:

@@ -27,6 +27,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
             _run("print", "-p --print", "run one turn and exit; - reads the request from stdin", TEXT, "REQUEST"),
             _run("stdin", "--stdin", "with -p REQUEST: attach what is piped in as context"),
             Option("output", "--output", "what goes to stdout", TEXT, "", "text", choices=OUTPUTS, run_only=True),
+            _run("schema", "--schema", "with -p: a JSON Schema the answer must satisfy", FILE),
             _run("explain", "--explain", "with -p: print classification, scope and context as JSON; call no model"),
         ),
     ),

@@ -48,7 +48,7 @@ def test_aliases_mean_the_same(words, attribute, value):
 def test_every_declared_flag_is_read():
     for option in global_options():
         for name in option.names:
-            needs = ["-p", "x"] if option.key in ("stdin", "explain", "output") else []
+            needs = ["-p", "x"] if option.key in ("stdin", "explain", "output", "schema") else []
             parsed = getattr(parse([*needs, name, *values_for(option)]), option.attribute)
             if option.kind == BOOLEAN:
                 assert parsed is True, name
