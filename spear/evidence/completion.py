@@ -9,10 +9,11 @@ from typing import assert_never
 from spear.events.names import Verdict
 from spear.events.turn import CheckReport
 from spear.evidence.claims import Claim, ClaimKind, read_claims
-from spear.evidence.coverage import Material, covers, material, root_of
+from spear.evidence.coverage import Material, covers, material
 from spear.evidence.kinds import PROVING, SUBSTANTIAL, WHY, CheckCode, CheckKind, CheckStatus, Scope
 from spear.evidence.reasons import Reason, ReasonCode, reason
 from spear.evidence.records import CheckResult
+from spear.evidence.roots import root_of
 from spear.evidence.turn import (
     Origin,
     Repair,

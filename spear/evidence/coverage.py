@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 
 from spear.evidence.kinds import SUBSTANTIAL, CheckKind, Scope
 from spear.evidence.records import CheckResult
+from spear.evidence.roots import root_of
 
 
 class Material(StrEnum):
@@ -48,15 +48,6 @@ def _material_of(path: str) -> Material:
     if name.suffix in _DOCUMENT_SUFFIXES or (name.stem in _DOCUMENT_STEMS and not name.suffix):
         return Material.DOCUMENTATION
     return Material.DATA if name.suffix in _DATA_SUFFIXES else Material.SOURCE
-
-
-_OTHER_ROOT = re.compile(r"(/workspaces/[^/]+)/")
-
-
-def root_of(path: str) -> str:
-    """The shown name of the other root a changed file lies in, "" for the primary one."""
-    found = _OTHER_ROOT.match(path)
-    return found[1] if found else ""
 
 
 def covers(check: CheckResult, changed: Sequence[str]) -> bool:

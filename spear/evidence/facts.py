@@ -174,6 +174,22 @@ class ProjectFacts:
         )
         return next(found, None)
 
+    def shown(self, path: str) -> str | None:
+        """The name records have for an absolute path: workspace-relative, `/workspaces/NAME/…` in another root; None
+        where it lies in no root. The innermost root counts."""
+        path = posixpath.normpath(path)
+        if not path.startswith("/"):
+            return self.place(path, "")
+        own = self.root.rstrip("/")
+        for alias in self.aliases if own else ():
+            if path == alias or path.startswith(f"{alias}/"):
+                path = own + path[len(alias) :]
+        roots = {**({own: ""} if own else {}), **self.other_roots}
+        around = max((root for root in roots if path == root or path.startswith(f"{root}/")), key=len, default=None)
+        if around is None:
+            return self.place(path, "")
+        return (roots[around] + path[len(around) :]).removeprefix("" if roots[around] else "/")
+
     def place(self, word: str, cwd: str | None) -> str | None:
         """The workspace-relative path a word names from a directory, None when it lies outside or is not known."""
         if word.startswith("/"):

@@ -23,6 +23,7 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, Scope
 from spear.evidence.names import names
 from spear.evidence.products import ProductWrite
+from spear.evidence.roots import root_of, within_root
 from spear.evidence.setting import Setting, doubt, is_scratch
 from spear.evidence.tree import Leaf, Path, in_sequence, leaves, same_pipeline
 from spear.shell.destinations import Destination, effects
@@ -93,7 +94,8 @@ def plantings(
     present = [write.path for write in writes if write.sha256 is not None]
     if not present:
         return ()
-    makers = {c.path for c in candidates if _builds(c, facts)}
+    makers = {c.path for c in candidates if _builds(c, facts, setting)}
+    makers |= {leaf.path for leaf in leaves(script) if _is_program_elsewhere(leaf.simple, facts, setting)}
     doubtful = {c.path for c in candidates if c.path in makers and doubt(script, c, facts, setting) is not None}
     writers = [_Writer(path, False, (), unread=True, text=None) for path in sorted(doubtful)]
     writers += _writers(script, makers, facts, setting)
@@ -112,8 +114,8 @@ def scratch_writes(
     writes to. Nothing is read of a script that names none."""
     if not names_scratch(script, facts, setting):
         return ()
-    compiles = {c.path for c in candidates if c.finding.scope is Scope.LOOSE and c.finding.reads_workspace}
-    makers = {c.path for c in candidates if _builds(c, facts)} | compiles
+    compiles = {c.path for c in candidates if c.finding.scope is Scope.LOOSE and _sources(c, facts, setting)}
+    makers = {c.path for c in candidates if _builds(c, facts, setting)} | compiles
     return tuple(
         Planting(place, writer.path, writer.in_sequence)
         for writer in _writers(script, makers, facts, setting)
@@ -159,23 +161,53 @@ def scratch_removals(script: Script, facts: ProjectFacts, setting: Setting) -> t
     )
 
 
-def _builds(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
+def _builds(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> bool:
     """Whether a check makes products the way the project does. Compiling loose files does not, nor does a script of
     this turn's, where the project has a way of its own."""
     finding = candidate.finding
     if not candidate.kinds & (PROVING | {CheckKind.CLEAN}) or finding.tool == "python -c":
         return False
     loose = finding.scope is Scope.LOOSE and bool(finding.makes)
-    if loose and not finding.reads_workspace:
-        return False
-    if loose and not any(facts.made_here(path) for path in finding.paths) and _is_named_after(finding):
-        return True
+    if loose:
+        sources = _sources(candidate, facts, setting)
+        places = [*sources, *(_place(name, candidate.simple, facts, setting) for name in finding.makes)]
+        roots = {root_of(place) for place in places}
+        if not sources or len(roots) > 1:
+            return False
+        if not any(facts.made_here(path) for path in sources) and _is_named_after(finding, sources):
+            return True
+        if roots != {""}:
+            return False  # what other roots have for their checks is not asked
     return not ((loose or finding.is_own(facts)) and facts.shown_before())
 
 
-def _is_named_after(finding: Finding) -> bool:
+def _sources(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> tuple[str, ...]:
+    """What a compiler is given to read, by its recorded names; () unless all of it lies in the session's roots."""
+    finding = candidate.finding
+    if finding.reads_workspace:
+        return finding.paths
+    places = tuple(_place(word, candidate.simple, facts, setting) for word in finding.selectors)
+    return places if all(places) else ()
+
+
+def _is_program_elsewhere(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether a command runs a program or script of another root that this turn did not write: what it makes there is
+    built, as what one of the workspace makes."""
+    words = [word.value for word in simple.argv]
+    if not words or words[0] is None or simple.nested is not None:
+        return False
+    file: str | None = words[0] if "/" in words[0] else None
+    name = simple.name or ""
+    if file is None and (is_interpreter(name) or name in _INTERPRETERS | SHELLS):
+        inline = simple.heredoc is not None or any(word is None or _INLINE.fullmatch(word) for word in words[1:])
+        file = None if inline else next((word for word in words[1:] if word and not word.startswith("-")), None)
+    place = _place(file, simple, facts, setting) if file is not None else ""
+    return bool(root_of(place)) and not facts.made_here(place)
+
+
+def _is_named_after(finding: Finding, paths: Collection[str]) -> bool:
     """Whether what a compiler makes has the name of what it was compiled from: `build/ring.o` of `src/ring.c`."""
-    sources = {PurePosixPath(path).stem for path in finding.paths}
+    sources = {PurePosixPath(path).stem for path in paths}
     return all(PurePosixPath(name).stem in sources for name in finding.makes)
 
 
@@ -223,8 +255,8 @@ def _sets_up(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
 
 
 def _place(word: str | None, simple: Simple, facts: ProjectFacts, setting: Setting) -> str:
-    """The workspace-relative path of a word of the command, "" where it has none."""
-    return facts.place(posixpath.join(facts.root, setting.start, simple.cwd or "", word or ""), "") or ""
+    """The name records have for what a word of the command names, "" where it lies in no root."""
+    return facts.shown(posixpath.join(facts.root, setting.start, simple.cwd or "", word or "")) or ""
 
 
 def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> tuple[str | None, bool]:
@@ -278,22 +310,25 @@ def _may_have_written(writer: _Writer, path: str, facts: ProjectFacts, setting: 
         return True
     return writer.code and (
         _HIDES_PATHS.search(writer.text) is not None
-        or _holds_piece(writer.text, path)
-        or (_LISTS_FILES.search(writer.text) is not None and _reaches(writer.text, path))
+        or _holds_piece(writer.text, within_root(path))
+        or (_LISTS_FILES.search(writer.text) is not None and _reaches(writer.text, path, facts))
     )
 
 
-def _reaches(text: str, path: str) -> bool:
+def _reaches(text: str, path: str, facts: ProjectFacts) -> bool:
     """Whether one of the text's quoted words, taken for a pattern or a directory, leads to the path."""
     said = {found[2].strip() for found in re.finditer(r"([\"'])([^\"'\n]*)\1", text)}
-    name = posixpath.basename(path)
+    absolute = {word: facts.shown(word) for word in said if word.startswith("/")}
+    root, path, name = root_of(path), within_root(path), posixpath.basename(path)
+    elsewhere = {word for word, shown in absolute.items() if shown is not None and root_of(shown) != root}
+    places = {word if (shown := absolute.get(word)) is None else within_root(shown) for word in said - elsewhere}
     return (
         any(
             word.rstrip("/") in _EVERYWHERE
             or fnmatch.fnmatchcase(path, word.removeprefix("./"))
             or fnmatch.fnmatchcase(name, word)
             or path.startswith(f"{word.strip('./')}/")
-            for word in said
+            for word in places
         )
         or not said
     )
@@ -308,12 +343,22 @@ def _holds_piece(text: str, path: str) -> bool:
 def _covers(destination: Destination, path: str, facts: ProjectFacts, setting: Setting) -> bool:
     if destination.path is None:
         return False
-    place = facts.place(posixpath.join(facts.root, setting.start, destination.path), "")
-    if place is None:
-        return False
+    given = posixpath.join(facts.root, setting.start, destination.path)
+    place = _recorded(given, facts)
     if destination.glob and fnmatch.fnmatchcase(path, place):
         return True
-    if path == place or (destination.tree and (not place or path.startswith(f"{place}/"))):
+    if path == place or (destination.tree and _lies_in(path, place)):
         return True
-    into = (posixpath.join(place, name) for name in destination.into)
-    return any(path == name or path.startswith(f"{name}/") for name in into)
+    into = (_recorded(posixpath.join(given, name), facts) for name in destination.into)
+    return any(path == name or _lies_in(path, name) for name in into)
+
+
+def _recorded(path: str, facts: ProjectFacts) -> str:
+    """The name records have for an absolute path, itself where it lies in no root: `/workspaces` holds other roots."""
+    shown = facts.shown(path)
+    return posixpath.normpath(path) if shown is None else shown
+
+
+def _lies_in(path: str, place: str) -> bool:
+    """Whether a product lies beneath a place; "" is the primary root, which holds no other."""
+    return path.startswith(f"{place}/") if place else not path.startswith("/")

@@ -42,8 +42,8 @@ def is_product(path: str, *, executable: bool = False, existed: bool = True, too
 
 @dataclass(frozen=True, slots=True)
 class ProductWrite:
-    """A product a call wrote, workspace-relative. `sha256` is its content now, None where it is gone. `touched` says
-    that only its times moved; such a change does not outlive the command.
+    """A product a call wrote, under its recorded name (`/workspaces/NAME/…` in another root). `sha256` is its content
+    now, None where it is gone. `touched` says that only its times moved; such a change does not outlive the command.
     """
 
     path: str

@@ -148,7 +148,7 @@ def _reads_elsewhere(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
 def is_scratch(path: str, facts: ProjectFacts) -> bool:
     """Whether an absolute path lies where anything may be put without a trace in the workspace."""
     path = posixpath.normpath(path)
-    if not path.startswith("/") or facts.place(path, "") is not None:
+    if not path.startswith("/") or facts.shown(path) is not None:
         return False
     return any(path == place or path.startswith(f"{place}/") for place in _SCRATCH)
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from spear.agent.host import Outcome, ToolRequest, ToolResult
@@ -16,6 +16,7 @@ from spear.evidence.epochs import FileState
 from spear.evidence.facts import read_makefile
 from spear.evidence.products import is_product
 from spear.evidence.records import Change
+from spear.evidence.roots import root_of
 from spear.evidence.turn import Weakening
 from spear.evidence.weakened import (
     FileTexts,
@@ -41,7 +42,8 @@ OUTSIDE = "outside"
 
 
 class ChangeLog:
-    """The changes of one turn. `created` is shared with the path rules: what the turn made belongs to it."""
+    """The changes of one turn. `created` is shared with the path rules: what the turn made belongs to it. `remembered`
+    is told the roots, by their recorded names, whose source this turn changes."""
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class ChangeLog:
         created: set[str],
         emit: Sink,
         turn: int,
+        remembered: Callable[[Iterable[str]], None] = lambda _roots: None,
     ) -> None:
         self._roots = roots
         self._delivered = delivered
@@ -60,6 +63,7 @@ class ChangeLog:
         self._created = created
         self._emit = emit
         self._turn = turn
+        self._remembered = remembered
         self._announced = False
         self._texts: dict[str, str | None] = {}
         self._look = FirstLook(lambda: snapshot(roots.primary, delivered))
@@ -99,12 +103,8 @@ class ChangeLog:
     def is_delivered(self, location: Location, at: Path | None = None, *, directory: bool = False) -> bool:
         """Whether a path of a root is delivered source; for a directory, whether it can hold any. `at` is where its
         content is when that is not in the tree. A git directory that lies outside the roots holds none."""
-        if location.root_name == PRIMARY:
-            self._look.awaited()
-            rules = self._delivered
-        elif location.root_name in self._roots.others:
-            rules = self._others.setdefault(location.root_name, DeliveredSource(location.root))
-        else:
+        rules = self._rules_of(location)
+        if rules is None:
             return False
         if directory:
             return rules.is_delivered_directory(location.relative)
@@ -120,14 +120,26 @@ class ChangeLog:
         self._look.awaited()
         return self._delivered.is_delivered_directory(relative)
 
-    def note_output(self, directory: str) -> None:
-        """A tool has set a directory of the primary root up for what it makes."""
-        self._look.awaited()
-        self._delivered.note_output(directory)
+    def note_output(self, directory: Location) -> None:
+        """A tool has set a directory of a root up for what it makes."""
+        if (rules := self._rules_of(directory)) is not None:
+            rules.note_output(directory.relative)
 
-    def is_tools_own(self, directory: str) -> bool:
-        """Whether a directory of the primary root is a build's or a tool's, and not just ignored."""
-        return self._delivered.is_tools_own(directory)
+    def is_tools_own(self, directory: Location) -> bool:
+        """Whether a directory of a root is a build's or a tool's, and not just ignored."""
+        rules = self._rules_of(directory)
+        return rules is not None and rules.is_tools_own(directory.relative)
+
+    def _rules_of(self, location: Location) -> DeliveredSource | None:
+        """What is delivered source in the root of a path; None for a git directory that lies outside the roots."""
+        if location.root_name == PRIMARY:
+            self._look.awaited()
+            return self._delivered
+        if location.root_name not in self._roots.others:
+            return None
+        if location.root_name not in self._others:
+            self._others[location.root_name] = DeliveredSource(location.root)
+        return self._others[location.root_name]
 
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
@@ -159,6 +171,7 @@ class ChangeLog:
         """Changes that have happened."""
         if draft.request.tool != OUTSIDE:
             self._note_created(changes)
+            self._remembered(root_of(change.path) for change in changes if change.delivered)
         if self._recorder.changed(draft, changes):
             paths = [change.path for change in changes if change.delivered]
             self._event(

@@ -35,6 +35,8 @@ from spear.workspace.upper import ChangeKind as UpperKind
 from spear.workspace.upper import Layer, UpperEntry, read_layer
 
 _NAMED = 4
+_GIT = "git"
+"""Stands for the name of a git directory that lies outside the roots."""
 _KINDS: dict[UpperKind, ChangeKind] = {
     UpperKind.CREATED: "created",
     UpperKind.MODIFIED: "modified",
@@ -49,7 +51,7 @@ class Kept:
     """What stayed, what was refused, what the model should know. `only_locks`: of delivered source, the command changed
     nothing but lock files its own tools keep, which they do before they build. `rewrote`: it wrote delivered files and
     left them as they were. `dropped`: some of what it wrote did not stay. `products` are the build products it wrote,
-    `backdated` the delivered files of the primary root to which it gave a time before its own start."""
+    `backdated` the delivered files to which it gave a time before its own start, both under their recorded names."""
 
     changes: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -85,7 +87,8 @@ class Keeper:
                     )
                     kept = replace(
                         kept, rewrote=kept.rewrote or self._rewrote(layer, mount),
-                        products=kept.products + self._touched(layer, mount), backdated=kept.backdated + backdated,
+                        products=kept.products + self._touched(layer, mount),
+                        backdated=kept.backdated + tuple(self._location(mount.path, path).shown for path in backdated),
                     )  # fmt: skip
         finally:
             if not all(_is_empty(mount.writes) for mount in roots if mount.writes is not None):
@@ -94,24 +97,21 @@ class Keeper:
 
     def _rewrote(self, layer: Layer, mount: RootMount) -> bool:
         places = (self._location(mount.path, path) for path in layer.same)
-        return any(place.root_name != "git" and self._log.is_delivered(place) for place in places)
+        return any(place.root_name != _GIT and self._log.is_delivered(place) for place in places)
 
     def _backdated(self, layer: Layer, mount: RootMount, started_ns: int) -> tuple[str, ...]:
         """Delivered files the command left older than itself: what is built by time would pass them over."""
-        if mount.path != self._session.roots.primary:
-            return ()
         old = (path for path, time in layer.times.items() if time < started_ns - CLOCK_TICK_NS)
         return tuple(path for path in old if self._log.is_delivered(self._location(mount.path, path)))
 
     def _touched(self, layer: Layer, mount: RootMount) -> tuple[ProductWrite, ...]:
-        """Products of the primary root that were given another time and nothing else."""
-        if mount.path != self._session.roots.primary:
-            return ()
+        """Products that were given another time and nothing else."""
         moved = (path for path in layer.same if path in layer.times and is_product(path))
+        places = (self._location(mount.path, path) for path in moved)
         return tuple(
-            ProductWrite(path, "", touched=True)
-            for path in moved
-            if not self._log.is_delivered(self._location(mount.path, path))
+            ProductWrite(place.shown, "", touched=True)
+            for place in places
+            if place.root_name != _GIT and not self._log.is_delivered(place)
         )
 
     def _keep_root(
@@ -120,7 +120,7 @@ class Keeper:
         entries = layer.entries
         if not entries:
             return Kept()
-        if made.sets_up and root == self._session.roots.primary:
+        if made.sets_up:
             self._note_set_up(upper, root, entries)
         places = {entry.path: self._location(root, entry.path) for entry in entries}
         delivered = {
@@ -155,7 +155,7 @@ class Keeper:
         return Kept(
             tuple(changes), tuple(refusals), (*notes, *_told(report.dropped)), only_locks=locks,
             dropped=bool(refusals or report.conflicts),
-            products=tuple(self._products(report.applied, delivered)) if root == self._session.roots.primary else (),
+            products=tuple(self._products(report.applied, places, delivered)),
         )  # fmt: skip
 
     def _note_set_up(self, upper: Path, root: Path, entries: Sequence[UpperEntry]) -> None:
@@ -165,22 +165,27 @@ class Keeper:
             if directory and entry.kind is UpperKind.CREATED and signs_directory(name, upper / entry.path):
                 place = root / directory
                 if not presence.is_link(place) and (not presence.is_directory(place) or presence.is_empty(place)):
-                    self._log.note_output(directory)
+                    self._log.note_output(self._location(root, directory))
 
-    def _products(self, applied: Sequence[UpperEntry], delivered: Mapping[str, bool]) -> Iterator[ProductWrite]:
+    def _products(
+        self, applied: Sequence[UpperEntry], places: Mapping[str, Location], delivered: Mapping[str, bool]
+    ) -> Iterator[ProductWrite]:
         """The build products among what reached the tree; a directory that is gone takes its own with it."""
         own: dict[str, bool] = {}
         for entry in applied:
+            place = places[entry.path]
             if delivered[entry.path] or git_part(entry.path) is not None or entry.kind is UpperKind.MODE:
+                continue
+            if place.root_name == _GIT:
                 continue
             gone = entry.after.kind in (NodeKind.ABSENT, NodeKind.DIRECTORY)
             executable = entry.after.kind is NodeKind.FILE and bool(entry.after.mode & 0o111)
             existed = entry.before.kind is not NodeKind.ABSENT
             directory = entry.path.rpartition("/")[0]
             if directory not in own:
-                own[directory] = self._log.is_tools_own(directory)
+                own[directory] = self._log.is_tools_own(self._location(place.root, directory))
             if gone or is_product(entry.path, executable=executable, existed=existed, tools_own=own[directory]):
-                yield ProductWrite(entry.path, None if gone else _digest(entry.after) or "")
+                yield ProductWrite(place.shown, None if gone else _digest(entry.after) or "")
 
     def _judge(self, entry: UpperEntry, place: Location, delivered: bool, made: Making, tool: str) -> Refusal | None:
         """Build outputs may always be written; a build may write generated files; git writes its own files."""
@@ -199,9 +204,7 @@ class Keeper:
 
     def _location(self, root: Path, relative: str) -> Location:
         roots = self._session.roots
-        name = (
-            PRIMARY if root == roots.primary else next((n for n, path in roots.others.items() if path == root), "git")
-        )
+        name = PRIMARY if root == roots.primary else next((n for n, path in roots.others.items() if path == root), _GIT)
         real = root / relative
         link = presence.is_link(real)
         shown = relative if name == PRIMARY else f"/workspaces/{name}/{relative}"

@@ -80,13 +80,15 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     gate = PathGate(session.roots, rules, session.state.root)
     recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
     recorder.products = replace(recorder.products, scratch=session.scratch_planted)
-    planted = PlantedMemory(PlantedProducts(session.state.planted(primary)), primary, recorder)
+    planted = PlantedMemory(lambda root: PlantedProducts(session.state.planted(root)), session.roots, recorder)
     delivered = DeliveredSource(primary)
     checkpoints = TurnCheckpoints(
         session.roots, session.checkpoints, lambda: CheckpointManager(session.state.checkpoints), session.identity,
         asked.turn,
     )  # fmt: skip
-    log = ChangeLog(session.roots, delivered, checkpoints, recorder, rules.created, parts.emit, asked.turn)
+    log = ChangeLog(
+        session.roots, delivered, checkpoints, recorder, rules.created, parts.emit, asked.turn, planted.changed_in
+    )  # fmt: skip
     consent = Consent(authority, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = declared_checks(session.project)
     files = Files(session, gate, consent, log, parts.cancelled)

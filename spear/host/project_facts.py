@@ -135,10 +135,19 @@ def facts_of(
         builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root),
         leads_out=lambda relative: _leads_out(root, relative),
         is_built=turn.is_built,
-        read=lambda path: read_text(Path(path) if Path(path).is_relative_to(root) else on_host(Path(path))),
+        read=lambda path: read_text(_on_disk(Path(path), root, others, on_host)),
         only_new_tests=turn.only_new_tests,
         shown_before=lambda: shown_before(root, declared, turn.made_here),
     )
+
+
+def _on_disk(path: Path, root: Path, others: Mapping[str, Path], on_host: Callable[[Path], Path]) -> Path:
+    """Where an absolute path of commands lies: roots are theirs under two names, the rest as `on_host` says."""
+    shown = {Path(FIRST_ROOT): root, **{Path(f"/workspaces/{name}"): place for name, place in others.items()}}
+    for alias, place in shown.items():
+        if path.is_relative_to(alias):
+            return place / path.relative_to(alias)
+    return path if any(path.is_relative_to(place) for place in shown.values()) else on_host(path)
 
 
 def _leads_out(root: Path, relative: str) -> bool:

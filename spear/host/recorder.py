@@ -15,6 +15,7 @@ from spear.agent.host import Refusal, ToolRequest, ToolResult
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.products import NO_PRODUCTS, ProductWrite, is_product
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
+from spear.evidence.roots import within_root
 
 _READING = frozenset({"read_file", "search_files", "search_internet"})
 FILE_TOOLS = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
@@ -83,7 +84,7 @@ class Recorder:
         written = [
             ProductWrite(change.path, change.after_sha256)
             for change in changes
-            if not change.delivered and is_product(change.path, existed=change.before_sha256 is not None)
+            if not change.delivered and is_product(within_root(change.path), existed=change.before_sha256 is not None)
         ]
         self.products = self.products.written(written, [write.path for write in written])
 

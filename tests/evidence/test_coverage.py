@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from spear.evidence.coverage import covers, root_of
+from spear.evidence.coverage import covers
 from spear.evidence.kinds import CheckCode, CheckKind, CheckStatus, Scope
 from spear.evidence.records import CheckResult
+from spear.evidence.roots import root_of
 
 
 def check(root: str) -> CheckResult:
