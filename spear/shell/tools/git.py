@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spear.shell.options import read_options
@@ -206,7 +206,13 @@ def _stash(git: GitCall, _: Call) -> Reading:
     action = git.words[0].value if git.words else "push"
     if action in ("list", "show"):
         return NOTHING
-    return OPAQUE if action in ("drop", "clear", "create", "store") else Reading((Write(HERE, tree=True),))
+    if action in ("drop", "clear", "create", "store"):
+        return OPAQUE
+    paths: Sequence[Word] = ()
+    if action == "push":
+        options = read_options(git.words[1:], "-m --message --pathspec-from-file")
+        paths = () if options.has("--pathspec-from-file") else options.operands
+    return Writes().add(paths or [HERE], tree=True).reading()
 
 
 def _removed(git: GitCall, _: Call) -> Reading:
