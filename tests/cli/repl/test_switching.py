@@ -94,7 +94,7 @@ def test_a_backend_that_cannot_be_reached_says_so_after_a_switch(opened, scripte
         config = f"[backends.near]\nurl = '{server.base_url}'\n[backends.file]\ngguf = 'none.gguf'\n"
         r = opened(config, "--backend", "near")
         r.line("/model file")
-        r.wait(r"cannot read .*none\.gguf: No such file or directory — name a GGUF file")
+        r.wait(r"cannot\s+read\s+.*none\.gguf:\s+No\s+such\s+file\s+or\s+directory\s+—\s+name\s+a\s+GGUF\s+file")
         r.mark()
         r.line("/model near")
         r.wait(r"at near \(http")
