@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
+from spear.evidence.elsewhere import doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
@@ -38,7 +39,7 @@ from spear.evidence.runners.output import (
     together,
 )
 from spear.evidence.runners.summary import Summary
-from spear.evidence.setting import Setting, doubt, other_root
+from spear.evidence.setting import Setting
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
@@ -110,31 +111,24 @@ def assess_command(
     provenance = Provenance.of(script, candidates, facts, setting, command.wrote, products.in_state(after.fingerprint))
     results: list[CheckResult] = []
     for order, candidate in enumerate(candidates):
+        seen = from_its_root(script, candidate, facts, setting)
         own = _summaries_of(candidate, candidates, summaries)
         judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
         decided = judged.status is not CheckStatus.INCONCLUSIVE and bool(candidate.kinds & PROVING)
         if decided and _on_another_tree(script, candidate, facts, command, before, after):
             judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
-        elif judged.status is CheckStatus.PASSED and (why := doubt(script, candidate, facts, setting)) is not None:
+        elif judged.status is CheckStatus.PASSED and (why := doubt_of(script, candidate, facts, setting)) is not None:
             judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         planted: tuple[str, ...] = ()
         if judged.status is CheckStatus.PASSED and candidate.kinds & PROVING:
             planted = provenance.planted_for(candidate)
             why = CheckCode.PRODUCT_PLANTED if planted else None
-            if after.differences and why is None and not provenance.is_of_present_source(candidate, results):
+            if after.differences and why is None and not provenance.is_of_present_source(candidate, seen.root, results):
                 why = CheckCode.BUILT_BEFORE
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         result = _result(candidate, judged, order, after, numbers)
-        results.append(
-            result.model_copy(
-                update={
-                    "own": own_files(candidate, facts),
-                    "planted": planted,
-                    "root": other_root(script, candidate, facts, setting),
-                }
-            )
-        )
+        results.append(result.model_copy(update={"own": own_files(seen), "planted": planted, "root": seen.root}))
     return CheckRecord.of(results)
 
 

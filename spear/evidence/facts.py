@@ -146,7 +146,8 @@ class ProjectFacts:
     build directory set up from the workspace. `leads_out` says whether a path leaves the workspace through
     a symbolic link; `is_built` tells what a build makes, `read` the text of a small file by
     its absolute path. `only_new_tests` are the tests with these suffixes where this turn wrote all there are, else
-    none; `shown_before` is what the project's own checks could show before this turn.
+    none; `shown_before` is what the project's own checks could show before this turn. `elsewhere` gives the facts of
+    another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -166,6 +167,8 @@ class ProjectFacts:
     read: Callable[[str], str | None] = lambda _path: None
     only_new_tests: Callable[[frozenset[str]], tuple[str, ...]] = lambda _suffixes: ()
     shown_before: Callable[[], frozenset[CheckKind]] = frozenset
+    elsewhere: Callable[[str], ProjectFacts | None] = lambda _root: None
+    recorded: Callable[[str], str] = lambda path: path
 
     def other_root(self, directory: str) -> str | None:
         """The shown name of the other root an absolute directory lies in: `/workspaces/lib`."""
@@ -192,6 +195,8 @@ class ProjectFacts:
 
     def place(self, word: str, cwd: str | None) -> str | None:
         """The workspace-relative path a word names from a directory, None when it lies outside or is not known."""
+        if cwd is not None and cwd.startswith("/"):
+            word = posixpath.normpath(posixpath.join(cwd, word))
         if word.startswith("/"):
             roots = (self.root.rstrip("/"), *self.aliases)
             root = next((root for root in roots if root and (word == root or word.startswith(root + "/"))), None)
@@ -199,7 +204,7 @@ class ProjectFacts:
                 return None
             path = posixpath.normpath(word[len(root) + 1 :] or ".")
         else:
-            if cwd is None or cwd.startswith("/"):
+            if cwd is None:
                 return None
             path = posixpath.normpath(posixpath.join(cwd, word))
         if path == ".." or path.startswith("../"):

@@ -19,12 +19,13 @@ from spear.evidence.checks.candidates import CheckCandidate
 from spear.evidence.checks.invocation import Finding
 from spear.evidence.checks.programs import SHELLS
 from spear.evidence.checks.python import is_interpreter
+from spear.evidence.elsewhere import doubt_of
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, Scope
 from spear.evidence.names import names
 from spear.evidence.products import ProductWrite
 from spear.evidence.roots import root_of, within_root
-from spear.evidence.setting import Setting, doubt, is_scratch
+from spear.evidence.setting import Setting, is_scratch
 from spear.evidence.tree import Leaf, Path, in_sequence, leaves, same_pipeline
 from spear.shell.destinations import Destination, effects
 from spear.shell.syntax import Script, Simple
@@ -96,7 +97,7 @@ def plantings(
         return ()
     makers = {c.path for c in candidates if _builds(c, facts, setting)}
     makers |= {leaf.path for leaf in leaves(script) if _is_program_elsewhere(leaf.simple, facts, setting)}
-    doubtful = {c.path for c in candidates if c.path in makers and doubt(script, c, facts, setting) is not None}
+    doubtful = {c.path for c in candidates if c.path in makers and doubt_of(script, c, facts, setting) is not None}
     writers = [_Writer(path, False, (), unread=True, text=None) for path in sorted(doubtful)]
     writers += _writers(script, makers, facts, setting)
     return tuple(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from spear.evidence.epochs import UNCHANGED
+from spear.evidence.roots import root_of
 
 _TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
 _PLACES = frozenset(
@@ -54,13 +55,14 @@ class ProductWrite:
 @dataclass(frozen=True, slots=True)
 class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
-    since the source came into its present `state`. `built` says that a build has passed on it. `scratch` are absolute
-    paths outside the workspace to which something else than a build has written.
+    since the source came into its present `state`. `built` are the roots, by their shown names ("" the primary one),
+    in which a build has passed on it. `scratch` are absolute paths outside the workspace to which something else than a
+    build has written.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
     made: frozenset[tuple[str, str]] = frozenset()
-    built: bool = False
+    built: frozenset[str] = frozenset()
     state: str = UNCHANGED
     scratch: frozenset[str] = frozenset()
 
@@ -68,7 +70,7 @@ class Products:
         """The products in a state of the source: in another one, nothing has been built yet."""
         if fingerprint == self.state:
             return self
-        return replace(self, made=frozenset(), built=False, state=fingerprint)
+        return replace(self, made=frozenset(), built=frozenset(), state=fingerprint)
 
     def written(self, writes: Iterable[ProductWrite], planted: Iterable[str], compiled: Iterable[str] = ()) -> Products:
         """The products after a call: `planted` are the paths among `writes` that no build wrote, `compiled` those a
@@ -98,8 +100,9 @@ class Products:
         return tuple(path for path, sha in self.planted if sha not in contents)
 
     def was_made(self, path: str) -> bool:
-        """Whether a build has passed, or has written this product, since the source came into its present state."""
-        return self.built or any(made == path for made, _ in self.made)
+        """Whether a build has passed in its root, or has written this product, since the source came into its present
+        state."""
+        return root_of(path) in self.built or any(made == path for made, _ in self.made)
 
 
 NO_PRODUCTS = Products()

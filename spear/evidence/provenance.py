@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
+from spear.evidence.elsewhere import SeenCheck
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
 from spear.evidence.planting import Planting, names_scratch, plantings, scratch_removals, scratch_words, scratch_writes
@@ -89,14 +90,14 @@ class Provenance:
         gone = [place for place, where in self.removed if by is None or where < by]
         return {path for path in self.stock.scratch if not any(_meet(path.rstrip("/"), place) for place in gone)}
 
-    def is_of_present_source(self, candidate: CheckCandidate, earlier: Iterable[CheckResult]) -> bool:
-        """Whether what the check runs was built of the source as it is, before the script or earlier in it. True of
-        everything that runs no built program."""
+    def is_of_present_source(self, candidate: CheckCandidate, root: str, earlier: Iterable[CheckResult]) -> bool:
+        """Whether what the check runs in this root was built there of the source as it is, before the script or earlier
+        in it. True of everything that runs no built program."""
         finding = candidate.finding
         paths = [path for path in finding.paths if self.facts.is_built(path)] if finding.scope is Scope.PROGRAM else []
         if not paths and finding.tool not in _RUNS_BUILT:
             return True
-        if self.stock.built or any(_is_passed_build(result) for result in earlier):
+        if root in self.stock.built or any(_is_passed_build(result) and result.root == root for result in earlier):
             return True
         foreign = {planting.path for planting in self.plantings}
         fresh = {write.path for write in self.wrote if not write.touched and write.path not in foreign}
@@ -138,19 +139,19 @@ def products_after(
         left = found.still_outside() | {planting.path for planting in found.outside}
         stock = replace(stock, scratch=frozenset(left)) if left != stock.scratch else stock
         stock = stock.written(wrote, {planting.path for planting in found.plantings}, found.compiled)
-    built = check is not None and any(_is_passed_build(result) for result in check.results)
-    return replace(stock, built=True) if built and not stock.built else stock
+    built = {result.root for result in check.results if _is_passed_build(result)} if check is not None else set()
+    return stock if built <= stock.built else replace(stock, built=stock.built | built)
 
 
-def own_files(candidate: CheckCandidate, facts: ProjectFacts) -> tuple[str, ...]:
-    """The files of this turn's that alone decide the check, where the project had a check of its own to ask: tests of
+def own_files(seen: SeenCheck) -> tuple[str, ...]:
+    """The files of this turn's that alone decide the check, where its root had a check of its own to ask: tests of
     its own stand for everything, a build of its own for a build."""
-    finding = candidate.finding
-    if not candidate.kinds & PROVING or not finding.is_own(facts):
+    kinds = seen.candidate.kinds
+    if not kinds & PROVING or not (own := seen.own_files()):
         return ()
-    before = facts.shown_before()
-    builds = CheckKind.BUILD in before and not candidate.kinds & {CheckKind.TEST, CheckKind.RUN}
-    return finding.decided_by if CheckKind.TEST in before or builds else ()
+    before = seen.facts.shown_before()
+    builds = CheckKind.BUILD in before and not kinds & {CheckKind.TEST, CheckKind.RUN}
+    return own if CheckKind.TEST in before or builds else ()
 
 
 def _is_passed_build(result: CheckResult) -> bool:

@@ -59,7 +59,7 @@ def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, settin
         return CheckCode.TESTS_SKIPPED_BY_FLAG
     tool = candidate.simple.name or ""
     stands_in = (
-        _is_given_another(candidate, facts, setting, around)
+        is_given_another(script, candidate, facts, setting)
         or any(_renames(leaf.simple, tool, facts, setting) for leaf in around)
         or any(_answers_for_all(node) for node in script.statements)
         or any(
@@ -263,13 +263,15 @@ def _leaves_tests_out(candidate: CheckCandidate, around: list[Leaf], setting: Se
     return any(_SKIPS.fullmatch(name) is not None and value.lower() not in _OFF for name, value in said)
 
 
-def _is_given_another(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
+def is_given_another(script: Script, candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> bool:
     """Whether its own words, a variable its makefile runs, a module or a setting give the tool another program."""
+    around = list(leaves(script))
     tool, cwd = candidate.finding.tool, candidate.finding.cwd
     words = [word.value for word in candidate.simple.argv[1:]]
 
     def strange(path: str) -> bool:
-        return is_scratch(path, facts) or facts.made_here(facts.place(path, cwd) or "")
+        named = "" if cwd is None else facts.shown(posixpath.join(facts.root, cwd, path))
+        return is_scratch(path, facts) or facts.made_here(named or facts.place(path, cwd) or "")
 
     said = list(_variables(candidate, around, setting))
     entries = [entry for name, value in said if name == "PYTHONPATH" for entry in value.split(":")]

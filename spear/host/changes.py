@@ -6,7 +6,8 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from spear.agent.host import Outcome, ToolRequest, ToolResult
@@ -16,7 +17,7 @@ from spear.evidence.epochs import FileState
 from spear.evidence.facts import read_makefile
 from spear.evidence.products import is_product
 from spear.evidence.records import Change
-from spear.evidence.roots import root_of
+from spear.evidence.roots import root_of, within_root
 from spear.evidence.turn import Weakening
 from spear.evidence.weakened import (
     FileTexts,
@@ -75,30 +76,60 @@ class ChangeLog:
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
-        primary = self._roots.primary
-        files = [FileTexts(path, before, _small_text(primary / path)) for path, before in self._texts.items()]
         ran = {p for r in self._recorder.records if r.check for result in r.check.results for p in result.paths}
-        ledger = self._recorder.ledger
-        changed = (path for path, _ in ledger.net_changes() if path.endswith(".py"))
-        sources = {path: text for path in changed if (text := _small_text(primary / path)) is not None}
+        changed = {path for path, _ in self._recorder.ledger.net_changes() if path.endswith(".py")}
+        roots = sorted({root_of(path) for path in (*self._texts, *changed)})
+        return tuple(
+            replace(found, path=_recorded(root, found.path))
+            for root in roots
+            for found in self._weakened_in(root, ran, changed)
+        )
+
+    def _weakened_in(self, root: str, ran: Collection[str], changed: Collection[str]) -> tuple[Weakening, ...]:
+        """The weakened checks of one root, their paths relative to it: its own name says nothing of what lies there."""
+        files = [
+            FileTexts(within_root(path), before, _small_text(self._place(path)))
+            for path, before in self._texts.items()
+            if root_of(path) == root
+        ]
+        here = (path for path in sorted(changed) if root_of(path) == root)
+        sources = {within_root(path): text for path in here if (text := _small_text(self._place(path))) is not None}
+        new = [path for path in sources if self._recorder.ledger.began_absent(_recorded(root, path))]
         return find_weakened(
-            files, checks=tuple(sorted(ran)), had_tests=self._had_tests(files), sources=sources,
-            new=[path for path in sources if ledger.began_absent(path)], targets=self._targets(files),
+            files, checks=tuple(sorted(within_root(path) for path in ran if root_of(path) == root)),
+            had_tests=self._had_tests(root, files), sources=sources, new=new, targets=self._targets(root, files),
         )  # fmt: skip
 
-    def _targets(self, files: Sequence[FileTexts]) -> frozenset[str]:
-        """The targets of the project's makefile; read only where a makefile to include is new."""
+    def _place(self, path: str) -> Path:
+        """Where a recorded path lies."""
+        if not (root := root_of(path)):
+            return self._roots.primary / path
+        return self._roots.others[PurePosixPath(root).name] / within_root(path)
+
+    def _targets(self, root: str, files: Sequence[FileTexts]) -> frozenset[str]:
+        """The targets of a root's makefile; read only where a makefile to include is new."""
         if not any(file.before is None and file.path.endswith(".mk") for file in files):
             return frozenset()
-        texts = (_small_text(self._roots.primary / name) for name in ("GNUmakefile", "makefile", "Makefile"))
+        names = ("GNUmakefile", "makefile", "Makefile")
+        texts = (_small_text(self._place(_recorded(root, name))) for name in names)
         return frozenset(target for text in texts if text is not None for target in read_makefile(text).targets)
 
-    def _had_tests(self, files: Sequence[FileTexts]) -> bool:
+    def _had_tests(self, root: str, files: Sequence[FileTexts]) -> bool:
         """Whether a file of a test was there before this turn; looked for only where a check's own file is new."""
-        if all(file.before is not None for file in files):
-            return True
-        found = self._look.awaited()
-        return found is not None and any(is_test_file(path) for path in found.paths())
+        return all(file.before is not None for file in files) or any(is_test_file(p) for p in self._before(root))
+
+    def _before(self, root: str) -> Iterator[str]:
+        """The files of a root that were there before this turn, relative to it. Another root is looked at now: what the
+        turn made there is left out, and of what it removed the checks' own files are known."""
+        if not root:
+            found = self._look.awaited()
+            yield from found.paths() if found is not None else ()
+            return
+        place = self._place(root)
+        yield from (
+            p for p in snapshot(place, DeliveredSource(place)).paths() if _recorded(root, p) not in self._created
+        )
+        yield from (within_root(p) for p, text in self._texts.items() if text is not None and root_of(p) == root)
 
     def is_delivered(self, location: Location, at: Path | None = None, *, directory: bool = False) -> bool:
         """Whether a path of a root is delivered source; for a directory, whether it can hold any. `at` is where its
@@ -135,11 +166,14 @@ class ChangeLog:
         if location.root_name == PRIMARY:
             self._look.awaited()
             return self._delivered
-        if location.root_name not in self._roots.others:
+        return self._rules_elsewhere(location.root_name)
+
+    def _rules_elsewhere(self, name: str) -> DeliveredSource | None:
+        if name not in self._roots.others:
             return None
-        if location.root_name not in self._others:
-            self._others[location.root_name] = DeliveredSource(location.root)
-        return self._others[location.root_name]
+        if name not in self._others:
+            self._others[name] = DeliveredSource(self._roots.others[name])
+        return self._others[name]
 
     def protect(self, *locations: Location) -> None:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
@@ -147,6 +181,8 @@ class ChangeLog:
         for location in locations:
             if location.root_name == PRIMARY:
                 self._remember_text(location.relative)
+            elif location.root_name in self._roots.others:
+                self._remember_text(_recorded(f"/workspaces/{location.root_name}", location.relative))
         fresh = self._checkpoints.protect(locations)
         if fresh and not self._announced:
             self._announced = True
@@ -158,8 +194,8 @@ class ChangeLog:
 
     def _remember_text(self, path: str) -> None:
         """What a check's own file said before the turn first touched it."""
-        place = self._roots.primary / path
-        holds = kinds_of_check_file(path) or is_expectation(path) or path.endswith(".mk")
+        place, inside = self._place(path), within_root(path)
+        holds = kinds_of_check_file(inside) or is_expectation(inside) or path.endswith(".mk")
         if path not in self._texts and (holds or os.access(place, os.X_OK)):
             self._texts[path] = _small_text(place)
         elif path not in self._texts and path.endswith((".rs", ".py")):
@@ -191,20 +227,27 @@ class ChangeLog:
         """Whether this turn wrote a file that was not there before, in this place or another."""
         return path in self._created and path not in self._moved
 
-    def only_new_tests(self, suffixes: frozenset[str]) -> tuple[str, ...]:
-        """The tests with these suffixes, where this turn wrote all there are; none otherwise."""
-        new = tuple(sorted(path for path in self._created if _is_test(path, suffixes) and self.made_here(path)))
-        if not new:
+    def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
+        """The tests of a root with these suffixes, where this turn wrote all there are; none otherwise."""
+        new = tuple(
+            sorted(
+                path
+                for path in self._created
+                if root_of(path) == root and _is_test(path, suffixes) and self.made_here(path)
+            )
+        )
+        if not new or (not root and self._look.awaited() is None):
             return ()
-        found = self._look.awaited()
-        return () if found is None or any(_is_test(path, suffixes) for path in found.paths()) else new
+        return () if any(_is_test(path, suffixes) for path in self._before(root)) else new
 
     def is_built(self, path: str) -> bool:
-        """Whether a path of the primary root is what a build makes."""
-        primary = self._roots.primary
-        if not presence.is_file(primary / path) or self.is_delivered_path(path):
+        """Whether a path of a root is what a build makes."""
+        place, inside = self._place(path), within_root(path)
+        rules = self._rules_elsewhere(PurePosixPath(root_of(path)).name) if root_of(path) else None
+        delivered = rules.is_delivered(inside) if rules is not None else self.is_delivered_path(path)
+        if not presence.is_file(place) or delivered:
             return False
-        return is_product(path) or is_output_file(primary, path, primary / path)
+        return is_product(inside) or is_output_file(self._place(root_of(path)), inside, place)
 
     def watch(self) -> None:
         """Look at the tree as it is, so that what others change meanwhile is noticed. Returns at once; whatever depends
@@ -268,7 +311,12 @@ class ChangeLog:
 
 
 def _is_test(path: str, suffixes: frozenset[str]) -> bool:
-    return PurePosixPath(path).suffix in suffixes and is_test_file(path)
+    return PurePosixPath(path).suffix in suffixes and is_test_file(within_root(path))
+
+
+def _recorded(root: str, relative: str) -> str:
+    """The recorded name of a path of a root."""
+    return f"{root}/{relative}" if root else relative
 
 
 def link_digest(target: str) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ from spear.evidence.completion import KINDS_OF_VALIDATION
 from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
 from spear.evidence.probes import PROBED_FILES, ProjectFiles, probe
+from spear.evidence.roots import root_of, within_root
 from spear.sandbox.plan import FIRST_ROOT
 from spear.sandbox.sealed import HOME
 from spear.sandbox.toolchains import host_path
@@ -95,8 +97,8 @@ class TurnFacts(Protocol):
         """Whether this turn wrote a file that was not there before."""
         ...
 
-    def only_new_tests(self, suffixes: frozenset[str]) -> tuple[str, ...]:
-        """The tests with these suffixes, where this turn wrote all there are."""
+    def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
+        """The tests of a root with these suffixes, where this turn wrote all there are."""
         ...
 
     def is_built(self, path: str) -> bool:
@@ -116,6 +118,35 @@ def facts_of(
     `on_host` says where a path that commands see lies; `turn` what this turn has made;
     `others` are the session's other roots by name.
     """
+    shown = {FIRST_ROOT: root, **{f"/workspaces/{name}": place for name, place in others.items()}}
+
+    def elsewhere(name: str) -> ProjectFacts | None:
+        return _facts_in(name, shown, {}, on_host, turn) if name in shown else None
+
+    return replace(_facts_in(FIRST_ROOT, shown, declared, on_host, turn), elsewhere=elsewhere)
+
+
+def _facts_in(
+    name: str,
+    shown: Mapping[str, Path],
+    declared: Mapping[str, frozenset[CheckKind]],
+    on_host: Callable[[Path], Path],
+    turn: TurnFacts,
+) -> ProjectFacts:
+    """The facts of one of the roots, `shown` by their names, with paths relative to it."""
+    root = shown[name]
+
+    def recorded(path: str) -> str:
+        if path.startswith("/"):
+            return path.removeprefix(f"{FIRST_ROOT}/")
+        return path if name == FIRST_ROOT else f"{name}/{path}"
+
+    def made_here(path: str) -> bool:
+        return turn.made_here(recorded(path))
+
+    def only_new_tests(suffixes: frozenset[str]) -> tuple[str, ...]:
+        return tuple(map(within_root, turn.only_new_tests(suffixes, root_of(recorded("")))))
+
     return ProjectFacts(
         declared=declared,
         makefiles=_Makefiles(root),
@@ -123,27 +154,23 @@ def facts_of(
         exists=lambda relative: presence.exists(root / relative),
         is_executable=lambda relative: os.access(root / relative, os.X_OK),
         root=str(root),
-        aliases=(FIRST_ROOT,),
-        other_roots={
-            place: f"/workspaces/{name}"
-            for name, path in others.items()
-            for place in (str(path), f"/workspaces/{name}")
-        },
+        aliases=(name,),
+        other_roots={place: other for other, path in shown.items() if other != name for place in (str(path), other)},
         usual_path=frozenset(host_path().split(os.pathsep)),
-        made_here=turn.made_here,
+        made_here=made_here,
         at_home=lambda relative: os.path.lexists(on_host(Path(HOME)) / relative),
-        builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root),
+        builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root, name),
         leads_out=lambda relative: _leads_out(root, relative),
-        is_built=turn.is_built,
-        read=lambda path: read_text(_on_disk(Path(path), root, others, on_host)),
-        only_new_tests=turn.only_new_tests,
-        shown_before=lambda: shown_before(root, declared, turn.made_here),
+        is_built=lambda path: turn.is_built(recorded(path)),
+        read=lambda path: read_text(_on_disk(Path(path), shown, on_host)),
+        only_new_tests=only_new_tests,
+        shown_before=lambda: shown_before(root, declared, made_here),
+        recorded=recorded,
     )
 
 
-def _on_disk(path: Path, root: Path, others: Mapping[str, Path], on_host: Callable[[Path], Path]) -> Path:
+def _on_disk(path: Path, shown: Mapping[str, Path], on_host: Callable[[Path], Path]) -> Path:
     """Where an absolute path of commands lies: roots are theirs under two names, the rest as `on_host` says."""
-    shown = {Path(FIRST_ROOT): root, **{Path(f"/workspaces/{name}"): place for name, place in others.items()}}
     for alias, place in shown.items():
         if path.is_relative_to(alias):
             return place / path.relative_to(alias)
@@ -174,12 +201,12 @@ _SET_UP = re.compile(
 _SAYS_ITS_SOURCE = ("CMakeCache.txt", "config.log")
 
 
-def _is_set_up_from(directory: Path, root: Path) -> bool:
+def _is_set_up_from(directory: Path, root: Path, name: str) -> bool:
     """Whether a build directory says of itself that its source is beneath the root (CMake, autotools)."""
     for name in _SAYS_ITS_SOURCE:
         for match in _SET_UP.finditer(read_text(directory / name) or ""):
             source = Path(match["source"])
-            if source.is_absolute() and any(source.is_relative_to(place) for place in (root, Path(FIRST_ROOT))):
+            if source.is_absolute() and any(source.is_relative_to(place) for place in (root, Path(name))):
                 return True
     return False
 

@@ -62,7 +62,7 @@ def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) ->
     manifests = _NODE if finding.tool.startswith("package script ") else _MANIFESTS.get(finding.tool)
     if manifests is None or finding.cwd is None:
         return ()
-    given = _given_file(invocation, facts) if finding.tool in MAKE_NAMES else None
+    given = _given_file(invocation, finding.cwd, facts) if finding.tool in MAKE_NAMES else None
     if given is not None:
         return (given,)
     directory = finding.cwd
@@ -74,13 +74,17 @@ def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) ->
         directory = posixpath.dirname(directory)
 
 
-def _given_file(make: Invocation, facts: ProjectFacts) -> str | None:
-    """The makefile named with `-f`, where it lies in the workspace."""
+def _given_file(make: Invocation, cwd: str, facts: ProjectFacts) -> str | None:
+    """The makefile named with `-f`, from the directory make works in, where it lies in a root of the session."""
     words = make.args
     for index, word in enumerate(words):
         if word in ("-f", "--file", "--makefile") and index + 1 < len(words):
-            return facts.place(words[index + 1] or "", make.cwd)
+            return _recorded(words[index + 1] or "", cwd, facts)
         for prefix in ("--file=", "--makefile=", "-f"):
             if word is not None and word.startswith(prefix) and len(word) > len(prefix):
-                return facts.place(word[len(prefix) :], make.cwd)
+                return _recorded(word[len(prefix) :], cwd, facts)
     return None
+
+
+def _recorded(word: str, cwd: str, facts: ProjectFacts) -> str | None:
+    return facts.shown(posixpath.join(facts.root, cwd, word))
