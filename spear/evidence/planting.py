@@ -283,7 +283,10 @@ def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> tuple[str | 
         if text is None:
             return None, True
         parts.append(text)
-    return "\n".join(parts), interprets or file is not None or simple.heredoc is not None
+    told = "\n".join(parts)
+    if facts.root and facts.aliases:
+        told = told.replace(facts.root, facts.aliases[0])  # where the workspace lies says nothing of what is done
+    return told, interprets or file is not None or simple.heredoc is not None
 
 
 def _patched(simple: Simple, parts: list[str], facts: ProjectFacts, setting: Setting) -> str | None:

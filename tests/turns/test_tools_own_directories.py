@@ -84,6 +84,16 @@ def test_an_environment_made_in_the_turn_is_no_source_and_its_tools_are_tools(ca
     assert {kind for check in turn.result["checks"] for kind in check["kinds"]} == {"test"}
 
 
+def test_where_a_workspace_lies_says_nothing_of_what_a_script_does(tmp_path):
+    place = tmp_path / "exec-popen-system"
+    place.mkdir()
+    tree = Tree(place)
+    tree.write("calc.py", "def add(a, b):\n    return a - b\n")
+    tree.write("test_calc.py", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    steps = [sh(f"{VENV} .venv"), ADD, sh(". .venv/bin/activate && python3 -m pytest -q")]
+    assert tree.turn(ASK, *steps, "The tests pass.", flags=OFF).verdict == "VERIFIED"
+
+
 @pytest.mark.parametrize(
     "plant",
     [
