@@ -9,18 +9,15 @@ from typing import Any
 from spear.control.classification.clauses import Clause, Mood, split
 from spear.control.classification.lexicon import (
     CHANGING,
-    DECLINE,
-    DETERMINERS,
-    GO_AHEAD,
-    GREETING,
     NEUTRAL,
     OWNERSHIP,
-    TREE_NOUNS,
     fold,
 )
 from spear.control.classification.prohibitions import excepts
 from spear.control.classification.references import paths, provisions, symbols
 from spear.control.classification.roles import Placed, Role, place, restricts
+from spear.control.classification.small_talk import is_decline, is_go_ahead, is_greeting
+from spear.control.classification.tree_reference import subject_of_the_tree, tree_reference
 from spear.events.names import Path, RequestClass
 
 
@@ -73,26 +70,6 @@ _COMPLIANCE = re.compile(
     r"\b(?:compl(?:y|ies|ied|iant|iance|ying)|conform\w*|(?:mets?|rends?|mettre|rendre)\s+.*\bconforme\w*|respect(?:e|er|ent|s)?(?:-t-\w+)?|violat\w+"
     r"|deviat\w+|satisf(?:y|ies)|non-compl\w+|enfrei\w+|viole\w*)\b"
 )
-_LOCATES = re.compile(
-    r"\bwhere(?:'s|\s+is|\s+are|\s+does|\s+do)?\b.*\b(?:defined|declared|implemented|used|set|called|handled|located|configured|parsed|read|written|stored|live|come)\b"
-    r"|\bou\s+(?:est|sont|se)\b.*\b(?:defini|declare|implemente|utilise|appele|trouve)"
-)
-_RECENT_WORK = re.compile(
-    r"\b(?:you\s+(?:just\s+)?(?:made|did|changed|wrote|edited|added)|tu\s+(?:as|viens)|vous\s+avez"
-    r"|your\s+(?:last|latest|previous|recent)\s+(?:changes?|edits?|commit|work|patch)|(?:ta|votre)\s+derniere\s+modification"
-    r"|what(?:'s|\s+has|\s+have)?\s+(?:been\s+)?changed\b(?!\s+in\s+[a-z]+\s*\d)|qu'est-ce\s+qui\s+a\s+change)\b"
-)
-_HOWTO = re.compile(
-    r"^(?:how\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|how\s+to\b|comment\s+(?:on|je|faire|puis-je|peut-on|\w+(?:er|ir|re))\b)"
-)
-_EXISTING_TESTS = re.compile(
-    r"\b(?:(?:is|are)\s+there\s+(?:an?|any|some|already\s+an?)\s+(?:[\w-]+\s+)?tests?|(?:y\s+a-t-il|existe-t-il|il\s+y\s+a)\s+(?:un|des)\s+tests?)\b"
-    r"|\b(?:uses|usages?|calls|callers|occurrences|references)\s+(?:of|to)\b"
-)
-_BUILDS = re.compile(
-    r"\b(?:it|this|that|ca|cela|ceci)\s+(?:(?:does|doesn't|do|don't|won't|no|not|longer|still|ne|always)\s+)*(?:compiles?|builds?|links?|crash(?:es|ed)?|segfaults?|plante)\b"
-)
-_SELF = re.compile(r"\b(?:que\s+sais-tu|what\s+can\s+you\s+do|who\s+are\s+you|qui\s+es-tu|que\s+peux-tu)\b")
 _PRONOUN_COMPLIES = re.compile(
     r"\b(?:this|it|that|ours?|ce(?:ci|la)?|ca)\s+(?:\w+\s+)?(?:compl(?:y|ies|iant)|conform\w*|respecte)|\bmake\s+(?:this|it|that)\b"
 )
@@ -174,17 +151,17 @@ def _read_only(text: str, clauses: tuple[Clause, ...], folded: str, reasons: lis
         if clause.mood is Mood.FORBID and _forbids_everything(clause, clauses) and not _allows_something(text, clause):
             reasons.append(f"forbids changes: “{_brief(clause.text)}”")
             return True
-    if _is_decline(folded):
+    if is_decline(folded):
         reasons.append("asks for nothing more")
         return True
     writing = next((c for c in clauses if c.mood in (Mood.CHANGE, Mood.ACT)), None)
     if writing is not None:
         reasons.append(f"asks for something to be done: “{_brief(writing.text)}”")
         return False
-    if _is_go_ahead(folded):
+    if is_go_ahead(folded):
         reasons.append("tells the assistant to go ahead")
         return False
-    if _is_greeting(folded):
+    if is_greeting(folded):
         reasons.append("says nothing that asks for work")
         return True
     asking = next((c for c in clauses if c.mood in (Mood.READ, Mood.QUESTION)), None)
@@ -266,11 +243,11 @@ def _class(
     reasons: list[str],
 ) -> tuple[RequestClass, Path]:
     changing = not read_only and any(c.mood in (Mood.CHANGE, Mood.STATEMENT) for c in clauses)
-    if _is_greeting(folded) or _is_go_ahead(folded) or _is_decline(folded):
+    if is_greeting(folded) or is_go_ahead(folded) or is_decline(folded):
         return RequestClass.GENERAL, Path.CODING_CORE
     if engaged:
         return _engaged_class(text, folded, clauses, placed, labels, changing, reasons)
-    evidence = _tree_reference(text, folded, placed)
+    evidence = tree_reference(text, folded, placed)
     asked = any(c.mood is Mood.CHANGE for c in clauses) and not read_only
     acts = any(c.mood is Mood.ACT for c in clauses)
     if evidence or asked or acts:
@@ -297,7 +274,7 @@ def _engaged_class(
         or bool(OWNERSHIP & set(re.findall(r"[\w']+", folded)))
         or bool(_STRONG_TREE.search(folded))
     )
-    tree = tree or (compliance and bool(_PRONOUN_COMPLIES.search(folded) or _subject_of_the_tree(folded)))
+    tree = tree or (compliance and bool(_PRONOUN_COMPLIES.search(folded) or subject_of_the_tree(folded)))
     if changing:
         if normative:
             reasons.append("a change asked for in the standard's terms")
@@ -310,169 +287,11 @@ def _engaged_class(
     if tree and normative:
         reasons.append("asks about both sides")
         return RequestClass.MIXED, Path.NORMATIVE
-    if tree or _tree_reference(text, folded, placed, strict=True):
+    if tree or tree_reference(text, folded, placed, strict=True):
         reasons.append("asks about the tree alone")
         return RequestClass.IMPLEMENTATION, Path.CODING_CORE
     reasons.append("asks what the standard says")
     return RequestClass.NORMATIVE, Path.NORMATIVE
-
-
-def _tree_reference(text: str, folded: str, placed: tuple[Placed, ...], *, strict: bool = False) -> str:
-    """What in the request points at the working tree, "" if nothing does."""
-    if placed:
-        return f"names {placed[0].mention.text}"
-    if found := symbols(text):
-        return f"names {found[0].text}"
-    if _RECENT_WORK.search(folded):
-        return "refers to what was just done"
-    if strict or _SELF.search(folded):
-        return ""
-    words = re.findall(r"[\w'-]+", folded)
-    if OWNERSHIP & set(words):
-        return "speaks of the operator's own code"
-    if _HOWTO.match(folded):
-        return ""
-    if _EXISTING_TESTS.search(folded):
-        return "asks about tests"
-    if _BUILDS.search(folded):
-        return "speaks of what is being built"
-    if _LOCATES.search(folded):
-        return "asks where something is"
-    return _definite_noun(words)
-
-
-def _subject_of_the_tree(folded: str) -> bool:
-    """Whether a question is about something of the tree: "is the encoder compliant"; "must the encoder respect …" is not."""
-    match = _IS_THE.match(folded)
-    return match is not None and (match["noun"] or match["sujet"]) in TREE_NOUNS | {"change", "result"}
-
-
-_IS_THE = re.compile(
-    r"^(?:is|are|does|do|did|why\s+(?:is|does)|where\s+(?:is|does)|est-ce\s+que)\s+(?:the\s+|le\s+|la\s+|les\s+|l')(?:[\w-]+\s+)??(?P<noun>[\w-]+?)s?\b"
-    r"|^(?:le\s+|la\s+|les\s+|l')(?P<sujet>\w+?)s?\s+(?:\w+-t-|est-|sont-)(?:il|elle)s?\b"
-)
-
-
-def _definite_noun(words: list[str]) -> str:
-    openers = DETERMINERS | {"which", "what", "many", "quels", "quelles", "quel", "quelle", "combien"}
-    for index, word in enumerate(words):
-        noun = word.split("'")[-1]
-        if noun not in TREE_NOUNS:
-            continue
-        window = words[max(0, index - 3) : index]
-        if any(w in openers for w in window) or ("'" in word and word.split("'")[0] in {"l", "d"}):
-            return f"speaks of “{noun}”"
-    return ""
-
-
-def _is_greeting(folded: str) -> bool:
-    words = re.findall(r"[\w']+", folded)
-    if not words or words[0] not in GREETING or len(words) > 8:
-        return False
-    return bool(_SELF.search(folded)) or all(w in GREETING | _SMALL_TALK for w in words)
-
-
-_SMALL_TALK = frozenset(
-    [
-        "morning",
-        "your",
-        "evening",
-        "afternoon",
-        "night",
-        "day",
-        "welcome",
-        "bon",
-        "journee",
-        "you",
-        "very",
-        "much",
-        "a",
-        "lot",
-        "so",
-        "for",
-        "that's",
-        "that",
-        "it's",
-        "is",
-        "was",
-        "the",
-        "all",
-        "there",
-        "again",
-        "everyone",
-        "team",
-        "work",
-        "job",
-        "well",
-        "done",
-        "help",
-        "beaucoup",
-        "bien",
-        "c'est",
-        "tout",
-        "à",
-        "a",
-        "pour",
-        "tres",
-        "ca",
-        "va",
-        "vous",
-        "toi",
-    ]
-)
-
-
-def _is_decline(folded: str) -> bool:
-    words = re.findall(r"[\w']+", folded)
-    return (
-        0 < len(words) <= 4
-        and words[0] in DECLINE
-        and all(w in DECLINE | GREETING | {"it", "that", "ca", "please"} for w in words)
-    )
-
-
-def _is_go_ahead(folded: str) -> bool:
-    words = re.findall(r"[\w'-]+", folded)
-    if not words or len(words) > 6 or words[0].split("-")[0] not in GO_AHEAD | {"vas", "c'est"}:
-        return False
-    known = GO_AHEAD | _ASSENT
-    return any(_assents(w, GO_AHEAD) for w in words) and all(_assents(w, known) for w in words)
-
-
-def _assents(word: str, known: frozenset[str]) -> bool:
-    """Whether a word, or every part of one joined by hyphens, is among the words of assent."""
-    return word in known or all(part in known for part in word.split("-"))
-
-
-_ASSENT = frozenset(
-    [
-        "c'est",
-        "bon",
-        "again",
-        "ahead",
-        "on",
-        "please",
-        "it",
-        "that",
-        "with",
-        "this",
-        "now",
-        "both",
-        "them",
-        "all",
-        "the",
-        "plan",
-        "both",
-        "s'il",
-        "te",
-        "plait",
-        "ca",
-        "le",
-        "les",
-        "avec",
-        "cela",
-    ]
-)
 
 
 def _excluded_kinds(clauses: tuple[Clause, ...], placed: tuple[Placed, ...]) -> tuple[str, ...]:
