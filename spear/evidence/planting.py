@@ -17,9 +17,10 @@ from pathlib import PurePosixPath
 
 from spear.evidence.checks.candidates import CheckCandidate
 from spear.evidence.checks.invocation import Finding
+from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.checks.programs import SHELLS
 from spear.evidence.checks.python import is_interpreter
-from spear.evidence.elsewhere import doubt_of
+from spear.evidence.elsewhere import doubt_of, from_its_root
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, Scope
 from spear.evidence.names import names
@@ -97,8 +98,11 @@ def plantings(
         return ()
     makers = {c.path for c in candidates if _builds(c, facts, setting)}
     makers |= {leaf.path for leaf in leaves(script) if _is_program_elsewhere(leaf.simple, facts, setting)}
+    own = _own_makes(script, candidates, facts, setting)
+    makers -= own.keys()
     doubtful = {c.path for c in candidates if c.path in makers and doubt_of(script, c, facts, setting) is not None}
     writers = [_Writer(path, False, (), unread=True, text=None) for path in sorted(doubtful)]
+    writers += [_Writer(path, False, (), True, _texts(files, facts), code=True) for path, files in own.items()]
     writers += _writers(script, makers, facts, setting)
     return tuple(
         Planting(path, writer.path, writer.in_sequence)
@@ -204,6 +208,25 @@ def _is_program_elsewhere(simple: Simple, facts: ProjectFacts, setting: Setting)
         file = None if inline else next((word for word in words[1:] if word and not word.startswith("-")), None)
     place = _place(file, simple, facts, setting) if file is not None else ""
     return bool(root_of(place)) and not facts.made_here(place)
+
+
+def _own_makes(
+    script: Script, candidates: Collection[CheckCandidate], facts: ProjectFacts, setting: Setting
+) -> dict[Path, tuple[str, ...]]:
+    """The makefiles of this turn that a make was given, by its place, where its root has a way of its own."""
+    found: dict[Path, tuple[str, ...]] = {}
+    for candidate in candidates:
+        if candidate.finding.tool in MAKE_NAMES:
+            seen = from_its_root(script, candidate, facts, setting)
+            if (files := seen.own_files()) and seen.facts.shown_before():
+                found[candidate.path] = files
+    return found
+
+
+def _texts(files: Collection[str], facts: ProjectFacts) -> str | None:
+    """What files of the session's roots say; None where one cannot be read."""
+    texts = [facts.read(posixpath.join(facts.root, path)) for path in files]
+    return None if None in texts else "\n".join(text or "" for text in texts)
 
 
 def _is_named_after(finding: Finding, paths: Collection[str]) -> bool:

@@ -63,6 +63,8 @@ PLANTED = {
     "a script of this turn": [WRONG, write("tools/put.sh", f"{PLANT}\n"), sh(f"sh {LIB}/tools/put.sh; {TEST}")],
     "a script of this turn, by its path": [WRONG, write("put", f"#!/bin/sh\n{PLANT}\n"),
                                            sh(f"cd {LIB}; chmod +x put; ./put; make test")],
+    "a makefile of this turn, by a target": [
+        WRONG, write("own.mk", f"x:\n\t{PUT}\n"), sh(f"make -C {LIB} -f own.mk x"), sh(TEST)],
     "another source, compiled": [WRONG, write("x.c", "int main(void) { return 0; }\n"),
                                  sh(f"cd {LIB}; mkdir -p build; cc -o build/test_counter x.c && make test")],
     "a source of the launch directory, compiled": [
