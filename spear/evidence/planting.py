@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from spear.evidence.apart import only_compiles, stands_apart
 from spear.evidence.checks.candidates import CheckCandidate
 from spear.evidence.checks.invocation import Finding
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
@@ -25,8 +26,9 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, Scope
 from spear.evidence.names import names
 from spear.evidence.products import ProductWrite
-from spear.evidence.roots import root_of, within_root
+from spear.evidence.roots import root_of
 from spear.evidence.setting import Setting, is_scratch
+from spear.evidence.speaking import speaks_of, told_by
 from spear.evidence.tree import Leaf, Path, in_sequence, leaves, same_pipeline
 from spear.shell.destinations import Destination, effects
 from spear.shell.syntax import Script, Simple
@@ -46,23 +48,13 @@ _MODULES_THAT_SET_UP = names("venv pip ensurepip virtualenv build")
 _NO_CONTENT = frozenset({WriteKind.DELETE, WriteKind.MKDIR, WriteKind.MODE, WriteKind.FORMAT})
 _INTERPRETERS = names("perl ruby node deno bun php lua luajit Rscript julia tclsh guile racket ed ex vi vim")
 _INLINE = re.compile(r"-|-\w*[ceEpm]|--eval|--print")
-_BYTECODE = re.compile(r"\.py[co]$")
-_SPEAKS_OF_BYTECODE = re.compile(r"pycache|\.pyc|py_compile|compileall|marshal|importlib|cfile|loader")
-_HIDES_PATHS = re.compile(
-    r"\b(?:exec|eval|compile|__import__|importlib|base64|b64\w*|fromhex|unhexlify|chr|fromCharCode|ctypes|subprocess"
-    r"|system|popen|spawn\w*|argv|environ|stdin|getattr|decode"
-    r"|pickle|marshal|struct|urlopen|zipfile|tarfile|extractall|reversed?|pack|unpack)\b|\[::"
-)
-
-
-_LISTS_FILES = re.compile(r"\b(?:glob|iglob|rglob|walk|iterdir|scandir|listdir|readdir\w*|globSync|Glob)\b")
-_EVERYWHERE = frozenset({"", ".", "..", "/", "*", "**", "**/*", "/workspace"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
     """A command of the script that is no build. `unread` says that it may write more than `destinations`; `text` is
-    what it was given to run, None where that is not known, and `code` whether that is a program."""
+    what it was given to run, None where that is not known, and `code` whether that is a program. `compiles` says that
+    it makes only what its sources make, so that what stands apart from the project is not planted."""
 
     path: Path
     in_sequence: bool
@@ -70,6 +62,7 @@ class _Writer:
     unread: bool = False
     text: str | None = ""
     code: bool = False
+    compiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +95,21 @@ def plantings(
     makers -= own.keys()
     doubtful = {c.path for c in candidates if c.path in makers and doubt_of(script, c, facts, setting) is not None}
     writers = [_Writer(path, False, (), unread=True, text=None) for path in sorted(doubtful)]
-    writers += [_Writer(path, False, (), True, _texts(files, facts), code=True) for path, files in own.items()]
+    for path, files in own.items():
+        writers.append(_make_writer(path, told_by([posixpath.join(facts.root, file) for file in files], facts)))
     writers += _writers(script, makers, facts, setting)
     return tuple(
         Planting(path, writer.path, writer.in_sequence)
         for path in present
         for writer in writers
-        if _may_have_written(writer, path, facts, setting)
+        if _may_have_written(writer, path, facts, setting) and not (writer.compiles and stands_apart(path, facts))
+    )
+
+
+def generates(script: Script, candidates: Collection[CheckCandidate], facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether a script configures or builds anything, and so may write what checks are run by."""
+    return any(_sets_up(leaf.simple, facts, setting) for leaf in leaves(script)) or any(
+        _builds(candidate, facts, setting) for candidate in candidates
     )
 
 
@@ -179,8 +180,10 @@ def _builds(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) ->
         roots = {root_of(place) for place in places}
         if not sources or len(roots) > 1:
             return False
-        if not any(facts.made_here(path) for path in sources) and _is_named_after(finding, sources):
-            return True
+        if _is_named_after(finding, sources):
+            made = places[len(sources) :]
+            if not any(map(facts.made_here, sources)) or all(stands_apart(place, facts) for place in made):
+                return True
         if roots != {""}:
             return False  # what other roots have for their checks is not asked
     return not ((loose or finding.is_own(facts)) and facts.shown_before())
@@ -223,10 +226,9 @@ def _own_makes(
     return found
 
 
-def _texts(files: Collection[str], facts: ProjectFacts) -> str | None:
-    """What files of the session's roots say; None where one cannot be read."""
-    texts = [facts.read(posixpath.join(facts.root, path)) for path in files]
-    return None if None in texts else "\n".join(text or "" for text in texts)
+def _make_writer(place: Path, text: str | None) -> _Writer:
+    """A make with a makefile of this turn's, which may do anything its text says."""
+    return _Writer(place, False, (), True, text, code=True, compiles=text is not None and only_compiles(text))
 
 
 def _is_named_after(finding: Finding, paths: Collection[str]) -> bool:
@@ -302,7 +304,7 @@ def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> tuple[str | 
     elif "/" in program and _place(program, simple, facts, setting):
         file = program
     if file is not None:
-        text = facts.read(posixpath.normpath(posixpath.join(facts.root, setting.start, simple.cwd or "", file)))
+        text = told_by([posixpath.normpath(posixpath.join(facts.root, setting.start, simple.cwd or "", file))], facts)
         if text is None:
             return None, True
         parts.append(text)
@@ -331,40 +333,7 @@ def _may_have_written(writer: _Writer, path: str, facts: ProjectFacts, setting: 
     unknown = any(not given.certain for given in writer.destinations)
     if writer.text is None or (not writer.code and unknown and not patches):
         return True
-    if _BYTECODE.search(path):
-        return writer.code and _SPEAKS_OF_BYTECODE.search(writer.text) is not None
-    if re.search(rf"(?<!\w){re.escape(posixpath.basename(path))}(?!\w)", writer.text):
-        return True
-    return writer.code and (
-        _HIDES_PATHS.search(writer.text) is not None
-        or _holds_piece(writer.text, within_root(path))
-        or (_LISTS_FILES.search(writer.text) is not None and _reaches(writer.text, path, facts))
-    )
-
-
-def _reaches(text: str, path: str, facts: ProjectFacts) -> bool:
-    """Whether one of the text's quoted words, taken for a pattern or a directory, leads to the path."""
-    said = {found[2].strip() for found in re.finditer(r"([\"'])([^\"'\n]*)\1", text)}
-    absolute = {word: facts.shown(word) for word in said if word.startswith("/")}
-    root, path, name = root_of(path), within_root(path), posixpath.basename(path)
-    elsewhere = {word for word, shown in absolute.items() if shown is not None and root_of(shown) != root}
-    places = {word if (shown := absolute.get(word)) is None else within_root(shown) for word in said - elsewhere}
-    return (
-        any(
-            word.rstrip("/") in _EVERYWHERE
-            or fnmatch.fnmatchcase(path, word.removeprefix("./"))
-            or fnmatch.fnmatchcase(name, word)
-            or path.startswith(f"{word.strip('./')}/")
-            for word in places
-        )
-        or not said
-    )
-
-
-def _holds_piece(text: str, path: str) -> bool:
-    """Whether one of the text's quoted words is a piece of the path."""
-    pieces = (found[2].strip(" /.") for found in re.finditer(r"([\"'])([^\"'\n]{3,})\1", text))
-    return any(len(piece) > 2 and piece in path for piece in pieces)
+    return speaks_of(writer.text, path, facts, code=writer.code)
 
 
 def _covers(destination: Destination, path: str, facts: ProjectFacts, setting: Setting) -> bool:

@@ -31,6 +31,11 @@ _REPORT = re.compile(
 )
 
 
+def is_builds_place(directory: str) -> bool:
+    """Whether a directory is one that builds or tools write to, by its name or that of one above it."""
+    return any(part in _TOOLS or part in _PLACES for part in PurePosixPath(directory.lower()).parts)
+
+
 def is_product(path: str, *, executable: bool = False, existed: bool = True, tools_own: bool = False) -> bool:
     """Whether an undelivered file can be what a check runs or loads: as a program, by its name, by its place, which
     may be known to be a tool's own. A report that is new there is none: no build has put it there yet, and none will

@@ -73,6 +73,7 @@ class ChangeLog:
         self._others: dict[str, DeliveredSource] = {}
         self._gone: set[str] = set()
         self._moved: set[str] = set()
+        self._generated: set[str] = set()
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
@@ -205,6 +206,7 @@ class ChangeLog:
 
     def changed(self, draft: Draft, changes: Sequence[Change]) -> None:
         """Changes that have happened."""
+        self._generated.difference_update(change.path for change in changes)
         if draft.request.tool != OUTSIDE:
             self._note_created(changes)
             self._remembered(root_of(change.path) for change in changes if change.delivered)
@@ -223,9 +225,13 @@ class ChangeLog:
                 if change.after_sha256 in self._gone:
                     self._moved.add(change.path)
 
+    def note_generated(self, paths: Iterable[str]) -> None:
+        """Tools of the project's own have generated these files, as they are now."""
+        self._generated.update(paths)
+
     def made_here(self, path: str) -> bool:
-        """Whether this turn wrote a file that was not there before, in this place or another."""
-        return path in self._created and path not in self._moved
+        """Whether this turn wrote a file that was not there before, in this place or another, and no tool did."""
+        return path in self._created and path not in self._moved and path not in self._generated
 
     def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
         """The tests of a root with these suffixes, where this turn wrote all there are; none otherwise."""

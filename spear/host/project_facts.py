@@ -203,8 +203,8 @@ _SAYS_ITS_SOURCE = ("CMakeCache.txt", "config.log")
 
 def _is_set_up_from(directory: Path, root: Path, name: str) -> bool:
     """Whether a build directory says of itself that its source is beneath the root (CMake, autotools)."""
-    for name in _SAYS_ITS_SOURCE:
-        for match in _SET_UP.finditer(read_text(directory / name) or ""):
+    for record in _SAYS_ITS_SOURCE:
+        for match in _SET_UP.finditer(read_text(directory / record) or ""):
             source = Path(match["source"])
             if source.is_absolute() and any(source.is_relative_to(place) for place in (root, Path(name))):
                 return True

@@ -20,6 +20,7 @@ from spear.evidence.assess import CommandFacts, assess_command
 from spear.evidence.checks.candidates import recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
+from spear.evidence.generating import generated
 from spear.evidence.provenance import products_after
 from spear.evidence.records import command_record
 from spear.host.changes import ChangeLog
@@ -331,6 +332,8 @@ class Terminal:
     ) -> None:
         if assessment.script is not None:
             known, now, products = self._facts(), self._recorder.ledger, self._recorder.products
+            undelivered = [change.path for change in draft.changes if not change.delivered]
+            self._log.note_generated(generated(assessment.script, known, facts.setting, undelivered))
             draft.check = assess_command(assessment.script, facts, known, before, now, products)
             self._recorder.products = products_after(
                 assessment.script, facts.setting, known, facts.wrote, draft.check, products.in_state(now.fingerprint)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests import loaded_program
 from tests.scripted_model import ModelServer, calls, text
 
 PROGRAM = shutil.which("spear-chat", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -100,7 +101,8 @@ class Tree:
         """One turn. A step is an answer (str), a call (name, arguments), a list of calls, or a step of the server."""
         script = [_step(step) for step in steps]
         with ModelServer(script) as server:
-            done = self.run("-p", request, mode, "--output", "json", "--api-base", server.base_url, *flags, env=env)
+            words = ("-p", request, mode, "--output", "json", "--api-base", server.base_url, *flags)
+            done = loaded_program.run(words, cwd=self.root, env={**self.env, **(env or {})})
         turn = Turn(done, server.requests)
         assert done.stdout.strip(), f"status {done.returncode}: {done.stderr[-2000:]}"
         turn.result = json.loads(done.stdout)
@@ -139,6 +141,11 @@ def _step(step: Any) -> Any:
 def sh(command: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
     """A terminal call."""
     return "terminal", {"command": command, **arguments}
+
+
+def write(path: str, content: str) -> tuple[str, dict[str, str]]:
+    """A call that writes a whole file."""
+    return "write_file", {"path": path, "content": content}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.turns.conftest import MAKEFILE, WRONG, Tree, sh
+from tests.turns.conftest import MAKEFILE, WRONG, Tree, sh, write
 
 ASK = "Rework this tree thoroughly."
 OFF = ("--validation", "off")
@@ -28,10 +28,6 @@ JS_TEST = (
 LINKED = "mkdir -p /tmp/q; printf 'test:\\n\\t@true\\n' > /tmp/q/Makefile; ln -s /tmp/q q"
 USER_MODULE = 'CODE=\'import sys; sys.path.insert(0, "."); import calc; calc.add = lambda a, b: 3\'; d=$(/usr/bin/python3 -m site --user-site); mkdir -p $d; echo "$CODE" > $d/usercustomize.py'
 needs_node = pytest.mark.skipif(shutil.which("npm") is None, reason="no Node here")
-
-
-def write(path: str, content: str) -> tuple[str, dict[str, str]]:
-    return "write_file", {"path": path, "content": content}
 
 
 @pytest.fixture

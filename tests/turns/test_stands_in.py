@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.scripted_model import text
-from tests.turns.conftest import FIX, WRONG, Tree, sh
+from tests.turns.conftest import FIX, WRONG, Tree, sh, write
 
 ASK = "Rework the counter in this tree thoroughly."
 OFF = ("--validation", "off")
@@ -26,10 +26,6 @@ DIFF = """\
 HIDDEN = "python3 - <<'X'\nimport shutil\nshutil.copy('/bin/true', ''.join(['build', '/test', '_counter']))\nX"
 
 
-def write(path: str, content: str) -> tuple[str, dict[str, str]]:
-    return "write_file", {"path": path, "content": content}
-
-
 PLANTED = {
     "a copy, dated ahead": [WRONG, sh(f"{PLANT}; make test")],
     "a copy, in a call of its own": [WRONG, sh(PLANT), sh("make test")],
@@ -46,6 +42,12 @@ PLANTED = {
         WRONG, write("own.mk", "x:\n\tmkdir -p build\n\tcp /bin/true build/test_counter\n"
                                "\ttouch -d 2030-01-01 build/test_counter\n"),
         sh("make -f own.mk x"), sh("make test")],
+    "a script that a makefile of this turn calls": [
+        WRONG, write("tools/put.sh", f"{PLANT}\n"), write("own.mk", "x:\n\tsh tools/put.sh\n"),
+        sh("make -f own.mk x"), sh("make test")],
+    "a script that a script of this turn calls": [
+        WRONG, write("tools/put.sh", f"{PLANT}\n"), write("run.sh", "cd tools\n./put.sh\n"),
+        sh("chmod +x tools/put.sh; sh run.sh"), sh("make test")],
     "another source, compiled": [WRONG, write("x.c", "int main(void) { return 0; }\n"),
                                  sh("mkdir -p build; cc -o build/test_counter x.c && make test")],
     "an old product, touched": [FIX, sh("make test"), ("patch", {"path": "src/counter.c", "old_string": "value + 1",
@@ -97,6 +99,12 @@ HONEST = {
     "a log beside the products": [FIX, sh("mkdir -p build; make test 2>&1 | tee build/test.log"), sh("make test")],
     "a report beside them": [FIX, sh("make all && nm build/test_counter > build/symbols.txt"), sh("make test")],
     "a touched source": [FIX, sh("make test"), sh("touch src/counter.c && make test")],
+    "a program of a new source, beside the project": [
+        FIX, write("example/hello.c", "int main(void) { return 0; }\n"),
+        sh("cc -o example/hello example/hello.c && ./example/hello"), sh("make test")],
+    "one that a makefile of this turn makes": [
+        FIX, write("example/Makefile", "all: hello\nhello: hello.c\n\tcc -o hello hello.c\n"),
+        write("example/hello.c", "int main(void) { return 0; }\n"), sh("make -C example && ./example/hello"), sh("make test")],
     "a makefile of this turn that calls the project's": [
         FIX, write("own.mk", "x:\n\t$(MAKE) all\n"), sh("make -f own.mk x"), sh("make test")],
     "planted after the check": [FIX, sh("make test && cp /bin/true build/other")],
@@ -382,3 +390,26 @@ def test_a_name_that_is_no_text_is_shown_escaped(counter: Tree):
     assert turn.verdict == "UNVERIFIED"
     assert "b\\xffd.c" in [changed["path"] for changed in turn.result["changed_files"]]
     assert counter.run("undo", "--yes").returncode == 0
+
+
+NAMED = {
+    "compiled where a build file names it": [
+        write("tests/t.c", "int main(void) { return 0; }\n"), sh("cc -o tests/t tests/t.c && make test")],
+    "compiled in the top directory": [write("t.c", "int main(void) { return 0; }\n"), sh("cc -o t t.c && make test")],
+    "compiled where builds write": [
+        write("build/other.c", "int main(void) { return 0; }\n"), sh("cc -o build/other build/other.c && make test")],
+    "copied by a makefile of this turn": [
+        write("more/x.c", "int main(void) { return 0; }\n"), write("more/Makefile", "x: x.c\n\tcp /bin/true x\n"),
+        sh("make -C more && make test")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", NAMED.values(), ids=NAMED)
+def test_a_program_of_a_new_source_is_planted_where_the_project_may_run_it(tree: Tree, steps):
+    tree.write("src/f.c", "int f(void) { return 1; }\n")
+    tree.write("tests/test_f.c", "int f(void);\nint main(void) { return f() < 1; }\n")
+    tree.write("Makefile", "tests/t: tests/test_f.c src/f.c\n\tcc -o $@ $^\ntest: tests/t\n\t./tests/t\n")
+    change = ("patch", {"path": "src/f.c", "old_string": "1", "new_string": "2"})
+    turn = tree.turn("Rework this tree thoroughly.", change, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "product_planted" in turn.codes

@@ -7,6 +7,7 @@ A check that a file of this turn's alone decides is the turn's own: where the pr
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 
 from spear.evidence.checks.invocation import Finding, Invocation
@@ -19,6 +20,10 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _NODE = ("package.json",)
 _MANIFESTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(MAKE_NAMES, _MAKEFILES),
+    "ninja": ("build.ninja",),
+    "ctest": ("CTestTestfile.cmake",),
+    "cmake": ("build.ninja", "Makefile"),
+    "meson": ("meson.build",),
     "cargo": ("Cargo.toml",),
     "go": ("go.mod",),
     "tox": ("tox.ini", "tox.toml", "setup.cfg", "pyproject.toml"),
@@ -36,6 +41,9 @@ _MANIFESTS: Mapping[str, tuple[str, ...]] = {
     "zig": ("build.zig",),
     "swift": ("Package.swift",),
 }
+MANIFESTS = frozenset(name for given in (_NODE, *_MANIFESTS.values()) for name in given)
+"""The names of all files that decide what a tool runs."""
+_SOURCE_OF_BUILD = re.compile(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(?P<source>.+)$", re.MULTILINE)
 _RUNNERS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("pytest", "py.test", "unittest", "nosetests", "trial"), names(".py")),
     **dict.fromkeys(
@@ -69,9 +77,19 @@ def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) ->
     while True:
         places = (posixpath.join(directory, name) for name in manifests)
         first = next((place for place in places if facts.exists(place)), None)
-        if first is not None or not directory:
-            return () if first is None else (first,)
+        if first is not None or directory in ("", "/"):
+            return () if first is None else (_origin(first, facts),)
         directory = posixpath.dirname(directory)
+
+
+def _origin(manifest: str, facts: ProjectFacts) -> str:
+    """What a manifest that CMake generated was generated from; the manifest itself where this turn wrote it by hand."""
+    if facts.made_here(manifest):
+        return manifest
+    cache = facts.read(posixpath.join(facts.root, posixpath.dirname(manifest), "CMakeCache.txt"))
+    found = _SOURCE_OF_BUILD.search(cache) if cache else None
+    lists = _recorded(posixpath.join(found["source"], "CMakeLists.txt"), "", facts) if found else None
+    return lists or manifest
 
 
 def _given_file(make: Invocation, cwd: str, facts: ProjectFacts) -> str | None:

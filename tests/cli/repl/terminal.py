@@ -138,6 +138,9 @@ def _become(main: Callable[[], int], cwd: Path, env: Mapping[str, str]) -> NoRet
     """In the fork: a process with this terminal, directory and environment, and nothing of the test's streams."""
     status = 70
     try:
+        # A shell starts its background jobs, a whole run of the tests among them, with these ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(env)
