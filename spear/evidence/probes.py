@@ -12,12 +12,15 @@ from spear.evidence.facts import read_makefile
 from spear.evidence.turn import ValidationKind
 
 Commands = dict[ValidationKind, str]
+_BUILD, _TEST = ValidationKind.BUILD, ValidationKind.TEST
 PROBED_FILES = [
     "CMakeLists.txt",
     "meson.build",
     "Makefile",
     "makefile",
     "GNUmakefile",
+    "Makefile.am",
+    "Makefile.in",
     "Cargo.toml",
     "go.mod",
     "package.json",
@@ -62,8 +65,21 @@ def probe(files: ProjectFiles) -> Commands:
     return found
 
 
+def offered_once_configured(files: ProjectFiles) -> frozenset[ValidationKind]:
+    """What autotools offer once `configure` has run. No command is probed for it: configuring may take minutes."""
+    if files.names.isdisjoint({"configure", "configure.ac", "autogen.sh"}):
+        return frozenset()
+    automake, plain = files.contents.get("Makefile.am"), files.contents.get("Makefile.in")
+    if automake is not None:
+        tests = re.search(r"^\s*(?:TESTS|SUBDIRS|check[\w-]*)\b", automake, re.MULTILINE) is not None
+    else:
+        tests = plain is not None and not {"check", "test", "tests"}.isdisjoint(read_makefile(plain).targets)
+    if automake is None and plain is None:
+        return frozenset()
+    return frozenset({_BUILD, _TEST}) if tests else frozenset({_BUILD})
+
+
 Family = Callable[[ProjectFiles], Iterator[tuple[ValidationKind, str]]]
-_BUILD, _TEST = ValidationKind.BUILD, ValidationKind.TEST
 
 
 def _make(files: ProjectFiles) -> Iterator[tuple[ValidationKind, str]]:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from spear.evidence.completion import KINDS_OF_VALIDATION
 from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
-from spear.evidence.probes import PROBED_FILES, ProjectFiles, probe
+from spear.evidence.probes import PROBED_FILES, ProjectFiles, offered_once_configured, probe
 from spear.evidence.roots import root_of, within_root
 from spear.sandbox.plan import FIRST_ROOT
 from spear.sandbox.sealed import HOME
@@ -190,7 +190,8 @@ def shown_before(
 ) -> frozenset[CheckKind]:
     """What the project's own checks show: declared ones, and those its files call for, this turn's new files aside."""
     found = {kind for kinds in declared.values() for kind in kinds}
-    for kind in probe(project_files(root, made_here)):
+    files = project_files(root, made_here)
+    for kind in {*probe(files), *offered_once_configured(files)}:
         found |= KINDS_OF_VALIDATION[kind]
     return frozenset(found)
 

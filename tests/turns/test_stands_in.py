@@ -397,7 +397,7 @@ NAMED = {
         write("tests/t.c", "int main(void) { return 0; }\n"), sh("cc -o tests/t tests/t.c && make test")],
     "compiled in the top directory": [write("t.c", "int main(void) { return 0; }\n"), sh("cc -o t t.c && make test")],
     "compiled where builds write": [
-        write("build/other.c", "int main(void) { return 0; }\n"), sh("cc -o build/other build/other.c && make test")],
+        write("bin/other.c", "int main(void) { return 0; }\n"), sh("cc -o bin/other bin/other.c && make test")],
     "copied by a makefile of this turn": [
         write("more/x.c", "int main(void) { return 0; }\n"), write("more/Makefile", "x: x.c\n\tcp /bin/true x\n"),
         sh("make -C more && make test")],

@@ -81,6 +81,43 @@ def test_what_a_tool_generated_is_the_turns_own_once_anything_else_wrote_it(cmak
     assert "own_check" in turn.codes or "product_planted" in turn.codes, turn.result["checks"]
 
 
+@pytest.fixture
+def configured(counter: Tree) -> Tree:
+    """The counter, whose makefile `configure` writes."""
+    counter.write("Makefile.in", counter.read("Makefile").replace("cc ", "@CC@ ") + "check: test\n")
+    counter.git("rm", "-q", "Makefile")
+    counter.write("configure", "#!/bin/sh\nsed s/@CC@/cc/ Makefile.in > Makefile\n", mode=0o755)
+    counter.write(".gitignore", "/Makefile\nbuild/\n")
+    counter.git("add", "-A")
+    counter.git("commit", "-qm", "configured")
+    return counter
+
+
+MADE_UP = "printf 'check:\\n\\t@test -f configure\\n' > Makefile"
+
+
+@pytest.mark.parametrize("steps", [[sh("./configure && make && make check")], [sh("./configure"), sh("make check")]])
+def test_what_configure_wrote_is_the_projects(configured: Tree, steps):
+    turn = configured.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", turn.result["checks"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [sh(f"./configure && {MADE_UP} && make check")],
+        [sh("./configure"), sh(MADE_UP), sh("make check")],
+        [sh("./configure"), write("Makefile", "check:\n\t@test -f configure\n"), sh("make check")],
+        [write("Makefile", "check:\n\t@test -f configure\n"), sh("make check")],
+    ],
+    ids=["in one", "step by step", "by a file tool", "instead of configuring"],
+)
+def test_a_makefile_put_in_its_place_is_the_turns_own(configured: Tree, steps):
+    turn = configured.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "own_check" in turn.codes
+
+
 @needs_cmake
 def test_tests_of_a_build_this_turn_wrote_are_its_own_where_the_project_has_some(counter: Tree):
     lists = "cmake_minimum_required(VERSION 3.10)\nproject(c C)\nenable_testing()\nadd_test(NAME t COMMAND true)\n"
