@@ -69,6 +69,7 @@ def open_host(
             environment={**git_identity(workspace.roots.primary, environ), **record.environment},
         ),
         project=workspace.project,
+        projects={name: workspace.registry.projects[name] for name in workspace.roots.others},
     )
     session.recall(record.extra)
     return session

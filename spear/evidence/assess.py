@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
-from spear.evidence.elsewhere import doubt_of, from_its_root
+from spear.evidence.elsewhere import as_seen_there, doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
@@ -100,7 +100,8 @@ def assess_command(
     Where the command itself changed delivered source, a check in it counts for the state it left only if the structure
     shows that the change came first.
     """
-    candidates = [c for c in recognise(script, facts, start=command.start) if c.kinds or c.finding.void]
+    recognised = as_seen_there(script, recognise(script, facts, start=command.start), facts, command.setting)
+    candidates = [c for c in recognised if c.kinds or c.finding.void]
     if not candidates:
         return None
     command = replace(command, exit_code=_ending(command))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, read_invocation
@@ -46,9 +47,24 @@ def from_its_root(script: Script, candidate: CheckCandidate, facts: ProjectFacts
     if invocation.cwd is None:
         invocation = replace(invocation, cwd=base)
     found = identify(invocation, there) or candidate.finding
-    found = replace(found, kinds=candidate.finding.kinds, void=candidate.finding.void)
+    found = replace(found, void=candidate.finding.void or found.void)
     found = replace(found, decided_by=decided_by(found, invocation, there))
     return SeenCheck(root, replace(candidate, simple=simple, finding=found), there)
+
+
+def as_seen_there(
+    script: Script, candidates: Iterable[CheckCandidate], facts: ProjectFacts, setting: Setting
+) -> tuple[CheckCandidate, ...]:
+    """The checks with what those of other roots are for as these roots see it: what a target's recipe does, what is
+    declared there. Their paths stay relative to the primary root."""
+    return tuple(_known_better(candidate, from_its_root(script, candidate, facts, setting)) for candidate in candidates)
+
+
+def _known_better(candidate: CheckCandidate, seen: SeenCheck) -> CheckCandidate:
+    if seen.candidate is candidate:
+        return candidate
+    found = seen.candidate.finding
+    return replace(candidate, finding=replace(candidate.finding, kinds=found.kinds, void=found.void))
 
 
 def doubt_of(script: Script, candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> CheckCode | None:

@@ -64,6 +64,8 @@ class Makefile:
 
 
 _PRINTERS = frozenset({"echo", "printf", "cat", "grep", "egrep", "awk", "sed", "sort", "column", "true", ":", "tput"})
+_GREP = re.compile(r"(?:^|[\s@&;!(])[ef]?grep\s")
+_OWN_TEXT = re.compile(r"\$[({]?MAKEFILE_LIST|\b(?:GNU)?[Mm]akefile\b")
 _PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
 
 
@@ -86,6 +88,8 @@ def _commands(line: str) -> list[str]:
 
 
 def _prints(line: str) -> bool:
+    if _GREP.search(line) and not _OWN_TEXT.search(line) and "|" not in line:
+        return False  # its status says whether something is there; help is read from the makefile itself
     return all(word in _PRINTERS for word in _commands(line))
 
 

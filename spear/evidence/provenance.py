@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
-from spear.evidence.elsewhere import SeenCheck
+from spear.evidence.elsewhere import SeenCheck, as_seen_there
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
 from spear.evidence.planting import Planting, names_scratch, plantings, scratch_removals, scratch_words, scratch_writes
@@ -134,7 +134,7 @@ def products_after(
     """What is known of the products after a command. `stock` is what was known before, in the state of the source the
     command left; `check` what `assess_command` said of it."""
     if wrote or names_scratch(script, facts, start):
-        candidates = recognise(script, facts, start=start.start)
+        candidates = as_seen_there(script, recognise(script, facts, start=start.start), facts, start)
         found = Provenance.of(script, candidates, facts, start, wrote, stock)
         left = found.still_outside() | {planting.path for planting in found.outside}
         stock = replace(stock, scratch=frozenset(left)) if left != stock.scratch else stock

@@ -108,9 +108,23 @@ def _directory(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting,
     where = posixpath.normpath(posixpath.join(facts.root, setting.start, cwd))
     if facts.place(where, "") is None:
         return where
-    words = [word.value for word in candidate.simple.argv[1:]]
-    moved = next((b for a, b in pairwise(words) if a in ("-C", "--directory", "--prefix")), None)
-    return None if moved is None else posixpath.normpath(posixpath.join(where, moved))
+    moved = _told_directory([word.value or "" for word in candidate.simple.argv[1:]])
+    return None if not moved else posixpath.normpath(posixpath.join(where, moved))
+
+
+_DIRECTORIES = ("-C", "--directory", "--prefix", "--test-dir", "--build", "--cwd", "--project-dir", "--manifest-path")
+
+
+def _told_directory(words: list[str]) -> str:
+    """The directory a tool is told to work in, "" for none: `make -C lib`, `ctest --test-dir=lib/build`."""
+    for word, following in pairwise([*words, ""]):
+        name, given, value = word.partition("=")
+        if name in _DIRECTORIES:
+            told = value if given else following
+            return posixpath.dirname(told) if name == "--manifest-path" else told
+        if word.startswith("-C") and not word.startswith("--"):
+            return word[2:]
+    return ""
 
 
 def _configures(simple: Simple, where: str, facts: ProjectFacts, setting: Setting) -> bool:

@@ -16,7 +16,7 @@ from spear.host.host_commands import Handler, HostCommands
 from spear.host.keeping import Keeper
 from spear.host.paths import PathGate, TurnRules
 from spear.host.planted import PlantedMemory
-from spear.host.project_facts import facts_of
+from spear.host.project_facts import builds_with, facts_of
 from spear.host.recorder import Recorder
 from spear.host.scope import write_scope
 from spear.host.session import HostSession, ShellState
@@ -80,7 +80,10 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     gate = PathGate(session.roots, rules, session.state.root)
     recorder = Recorder(asked.turn, session.next_seq, session.evidence.append)
     recorder.products = replace(recorder.products, scratch=session.scratch_planted)
-    planted = PlantedMemory(lambda root: PlantedProducts(session.state.planted(root)), session.roots, recorder)
+    planted = PlantedMemory(
+        lambda root: PlantedProducts(session.state.planted(root)), session.roots, recorder,
+        lambda name, place: builds_with(primary, name, place),
+    )  # fmt: skip
     delivered = DeliveredSource(primary)
     checkpoints = TurnCheckpoints(
         session.roots, session.checkpoints, lambda: CheckpointManager(session.state.checkpoints), session.identity,
@@ -90,7 +93,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
         session.roots, delivered, checkpoints, recorder, rules.created, parts.emit, asked.turn, planted.changed_in
     )  # fmt: skip
     consent = Consent(authority, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
-    declared = declared_checks(session.project)
+    declared = {name: declared_checks(project) for name, project in {**session.projects, "": session.project}.items()}
     files = Files(session, gate, consent, log, parts.cancelled)
     handlers, web = dict(parts.handlers), None
     if parts.web is not None:

@@ -18,13 +18,21 @@ from spear.workspace.tree_state import NodeKind, observe
 class PlantedMemory:
     """Brings what the workspace remembers into a turn's recorder, and what the turn found out back. Every root has a
     memory of its own, so that a session launched there shares it; another root's is read once the turn changes source
-    there."""
+    there, and from the start where the primary root builds with it (`builds_with`, given its name and its place)."""
 
-    def __init__(self, store_of: Callable[[Path], PlantedProducts], roots: Roots, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        store_of: Callable[[Path], PlantedProducts],
+        roots: Roots,
+        recorder: Recorder,
+        builds_with: Callable[[str, Path], bool],
+    ) -> None:
         self._store_of = store_of
         self._roots = {"": roots.primary, **{f"/workspaces/{name}": place for name, place in roots.others.items()}}
         self._recorder = recorder
         self._before: dict[str, dict[str, str]] = {"": {}}
+        others = ((root, place) for root, place in self._roots.items() if root)
+        self._before |= {root: {} for root, place in others if store_of(place).recall() and builds_with(root, place)}
         self.look()
 
     def look(self) -> None:

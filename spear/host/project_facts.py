@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -108,22 +108,24 @@ class TurnFacts(Protocol):
 
 def facts_of(
     root: Path,
-    declared: Mapping[str, frozenset[CheckKind]],
+    declared: Mapping[str, Mapping[str, frozenset[CheckKind]]],
     on_host: Callable[[Path], Path],
     turn: TurnFacts,
     others: Mapping[str, Path] = MappingProxyType({}),
 ) -> ProjectFacts:
     """The facts of a tree as it is now. Files are read when a command makes them matter, and not before.
 
-    `on_host` says where a path that commands see lies; `turn` what this turn has made;
-    `others` are the session's other roots by name.
+    `declared` are the commands that are declared for each root, by its name ("" the primary one), and what they show;
+    `on_host` says where a path that commands see lies; `turn` what this turn has made; `others` are the session's other
+    roots by name.
     """
     shown = {FIRST_ROOT: root, **{f"/workspaces/{name}": place for name, place in others.items()}}
 
     def elsewhere(name: str) -> ProjectFacts | None:
-        return _facts_in(name, shown, {}, on_host, turn) if name in shown else None
+        said = declared.get(PurePosixPath(name).name, {})
+        return _facts_in(name, shown, said, on_host, turn) if name in shown else None
 
-    return replace(_facts_in(FIRST_ROOT, shown, declared, on_host, turn), elsewhere=elsewhere)
+    return replace(_facts_in(FIRST_ROOT, shown, declared.get("", {}), on_host, turn), elsewhere=elsewhere)
 
 
 def _facts_in(
@@ -210,6 +212,13 @@ def _is_set_up_from(directory: Path, root: Path, name: str) -> bool:
             if source.is_absolute() and any(source.is_relative_to(place) for place in (root, Path(name))):
                 return True
     return False
+
+
+def builds_with(root: Path, name: str, other: Path) -> bool:
+    """Whether a build file at the top of a root names another root: by its shown name, its place, or the way there."""
+    said = (name, str(other), os.path.relpath(other, root))
+    texts = (read_text(root / file) or "" for file in PROBED_FILES)
+    return any(re.search(rf"(?<![\w./-]){re.escape(way)}(?![\w-])", text) for text in texts for way in said)
 
 
 def project_files(root: Path, without: Callable[[str], bool] = lambda _path: False) -> ProjectFiles:

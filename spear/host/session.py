@@ -51,7 +51,8 @@ class HostOptions:
 @dataclass(slots=True)
 class HostSession:
     """Everything a turn's host works with. `scratch` is private, on the state directory's file system. `mode` is the
-    present one: the operator may change it at any time, from another thread.
+    present one: the operator may change it at any time, from another thread. `project` is that of the primary root,
+    `projects` those of the other roots by their names.
     `scratch_planted` is what commands have put into the session's scratch directories other than by building."""
 
     identity: str
@@ -70,6 +71,7 @@ class HostSession:
     shell: ShellState
     mode: Mode = Mode.SAFE
     project: Project | None = None
+    projects: Mapping[str, Project] = field(default_factory=dict)
     next_seq: int = 1
     scratch_planted: frozenset[str] = frozenset()
 

@@ -277,6 +277,8 @@ def test_a_target_that_prints_is_void_only_by_its_recipe():
     assert makefile.prints_only("help")
     assert not makefile.prints_only("b")
     assert makefile.builds("b")
+    assert not read_makefile("test:\n\t@grep -q 'return 2' lib.c\n").prints_only("test")
+    assert read_makefile("help:\n\t@grep '^##' $(MAKEFILE_LIST)\n").prints_only("help")
 
 
 def test_a_script_names_the_programs_it_starts_and_its_background_jobs(parser):

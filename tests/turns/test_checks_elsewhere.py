@@ -199,3 +199,74 @@ def test_what_was_built_in_one_root_says_nothing_of_the_products_of_another(two:
     right = patch("src/counter.c", ">= limit + 1", ">= limit")
     turn = two.turn(ASK, right, again, ctest, "The tests pass.", flags=OFF)
     assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+PRINTS = "test:\n\t@echo all tests passed\nall:\n\tcc -fsyntax-only src/counter.c\n"
+
+
+@pytest.mark.parametrize("steps", [[sh(TEST)], [sh(f"cd {LIB} && make test")], [sh("make test", workdir=LIB)]])
+def test_a_target_of_another_root_that_only_prints_shows_nothing(two: Tree, steps):
+    (two.root.parent / "lib/Makefile").write_text(PRINTS, encoding="utf-8")
+    turn = two.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+
+
+@pytest.fixture
+def cmake(two: Tree) -> Tree:
+    """A launch directory without anything to check, and the counter built by CMake, registered as lib."""
+    if shutil.which("cmake") is None:
+        pytest.skip("no CMake here")
+    lib = two.root.parent / "lib"
+    (lib / "Makefile").unlink()
+    (lib / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(counter C)\nenable_testing()\n"
+        "add_executable(test_counter src/counter.c tests/test_counter.c)\nadd_test(NAME counter COMMAND test_counter)\n",
+        encoding="utf-8",
+    )
+    return two
+
+
+BUILD = f"cmake -S {LIB} -B {LIB}/build && cmake --build {LIB}/build"
+CTEST = f"ctest --test-dir {LIB}/build"
+
+
+def test_a_cmake_build_of_another_root_is_checked_from_the_launch_directory(cmake: Tree):
+    turn = cmake.turn(ASK, FIX, sh(f"{BUILD} && {CTEST}"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+CMAKE_TRICKS = {
+    "built before": [FIX, sh(BUILD), patch("src/counter.c", ">=", "> 1 +"), sh(CTEST)],
+    "a product copied": [WRONG, sh(f"{BUILD}; cp /bin/true {LIB}/build/test_counter; {CTEST}")],
+    "the tests' file written over": [
+        WRONG, sh(f"{BUILD}; echo 'add_test(x /bin/true)' > {LIB}/build/CTestTestfile.cmake; {CTEST}")],
+    "a directory of its own": [
+        WRONG, write("own/CMakeLists.txt", "cmake_minimum_required(VERSION 3.10)\nproject(o NONE)\nenable_testing()\n"
+                                           "add_test(NAME t COMMAND /bin/true)\n"),
+        sh(f"cmake -S {LIB}/own -B {LIB}/build && cmake --build {LIB}/build && {CTEST}")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", CMAKE_TRICKS.values(), ids=CMAKE_TRICKS)
+def test_a_cmake_build_of_another_root_is_looked_at_as_one_of_the_launch_directory(cmake: Tree, steps):
+    turn = cmake.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "failed" not in {check["status"] for check in turn.result["checks"]}
+
+
+def test_what_is_declared_for_another_root_is_its_check(tree: Tree, tmp_path):
+    lib = tmp_path / "lib"
+    lib.mkdir()
+    (lib / "lib.c").write_text("int lib(void) { return 1; }\n", encoding="utf-8")
+    (lib / "ci").write_text("#!/bin/sh\ngrep -q 'return 2' lib.c\n", encoding="utf-8")
+    (lib / "ci").chmod(0o755)
+    registry = tree.home / ".config/spear/projects.json"
+    registry.parent.mkdir(parents=True)
+    registry.write_text(json.dumps({"lib": {"path": str(lib), "test_commands": ["./ci"]}}), encoding="utf-8")
+    change = patch("lib.c", "return 1", "return 2")
+    turn = tree.turn(ASK, change, sh("./ci", workdir=LIB), "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+    worse, own = patch("lib.c", "return 2", "return 3"), write("own.mk", "test:\n\tgrep -q return lib.c\n")
+    turn = tree.turn(ASK, worse, own, sh(f"make -C {LIB} -f own.mk test"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "own_check" in turn.codes

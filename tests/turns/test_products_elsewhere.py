@@ -185,3 +185,16 @@ def test_a_session_launched_there_remembers_it_too(two: Tree):
     turn = two.turn(ASK, wrong, sh("make test"), "The tests pass.", flags=OFF)
     assert turn.verdict == "UNVERIFIED", turn.result["checks"]
     assert "product_planted" in turn.codes
+
+
+def test_what_an_earlier_session_put_into_a_root_counts_where_the_launch_directory_builds_with_it(two: Tree):
+    two.turn(ASK, sh(PLANT), "Nothing yet.", flags=OFF)
+    two.write("Makefile", f"test: notes.c\n\tcc -fsyntax-only notes.c\n\t{LIB}/build/test_counter\n")
+    steps = [("patch", {"path": "notes.c", "old_string": "1", "new_string": "2"}), sh("make test")]
+    turn = two.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "product_planted" in turn.codes
+    two.write("Makefile", "test: notes.c\n\tcc -fsyntax-only notes.c\n")
+    steps = [("patch", {"path": "notes.c", "old_string": "2", "new_string": "3"}), sh("make test")]
+    turn = two.turn(ASK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", turn.result["checks"]

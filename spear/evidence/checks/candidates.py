@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -40,8 +41,10 @@ def _candidates(script: Script, facts: ProjectFacts, start: str) -> Iterator[Che
         if leaf.simple.nested is not None:
             continue
         invocation = read_invocation(leaf.simple, facts, start, made)
-        finding = identify(invocation, facts) if invocation is not None else None
-        if finding is None or invocation is None:
+        if invocation is None:
+            continue
+        finding = identify(invocation, facts) or _declared_there(leaf.simple, invocation, facts, start)
+        if finding is None:
             continue
         finding = _with_environment(finding, leaf.simple)
         finding = replace(finding, decided_by=decided_by(finding, invocation, facts))
@@ -66,6 +69,18 @@ def read_invocation(
         stdin=simple.heredoc,
         made=made,
     )
+
+
+def _declared_there(simple: Simple, invocation: Invocation, facts: ProjectFacts, start: str) -> Finding | None:
+    """What another root declares a command to be that works in it and that no table knows."""
+    if simple.cwd is None or not facts.other_roots:
+        return None
+    where = posixpath.normpath(posixpath.join(facts.root, start, simple.cwd))
+    there = facts.elsewhere(facts.other_root(where) or "")
+    if there is None or not there.declared:
+        return None
+    found = identify(replace(invocation, cwd=there.place(where, "")), there)
+    return None if found is None else replace(found, cwd=None, paths=())
 
 
 _DRY: Mapping[str, str] = {"MAKEFLAGS": "n", "GNUMAKEFLAGS": "n"}

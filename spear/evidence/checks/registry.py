@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from spear.evidence.checks import compilers, javascript, managed, native, programs, python
@@ -65,8 +66,7 @@ def _once(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocation |
         return found
     if found is None:
         return Finding(name, declared, Scope.PROJECT, invocation.known, (), invocation.cwd)
-    union = found.kinds | declared
-    return Finding(found.tool, union, Scope.PROJECT, found.selectors, found.paths, found.cwd, found.void, found.writes)
+    return replace(found, kinds=found.kinds | declared, scope=Scope.PROJECT)
 
 
 def _by_name(invocation: Invocation, facts: ProjectFacts) -> Finding | Invocation | None:
