@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.measure import Row, table
 
-NAMES = ("start", "rounds", "files", "search", "change_detection", "undo", "retrieval", "freeze")
+NAMES = ("start", "rounds", "files", "search", "change_detection", "undo", "retrieval", "freeze", "resuming")
 """Modules with `rows(quick) -> list[Row]`, in the order of the table."""
 
 

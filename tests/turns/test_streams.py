@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -26,6 +27,13 @@ def shell(tree, script, command):
 def test_a_closed_stderr_puts_nothing_into_stdout(counter):
     done, _ = shell(counter, [text("hi")], '"$SPEAR" -p hello --output json 2>&-')
     assert done.returncode == 0 and done.stdout.startswith("{") and done.stdout.count("\n") == 1
+
+
+def test_the_end_of_a_turn_says_how_many_lines_each_file_gained_and_lost(counter):
+    more = ("patch", {"path": "src/counter.c", "old_string": "{\n", "new_string": "{\n    /* here */\n"})
+    with ModelServer([calls(FIX), calls(more), text("Fixed.")]) as server:
+        done = counter.run("-p", "Fix counter_step() in src/counter.c.", "--auto", "--api-base", server.base_url)
+    assert re.search(r"modified +src/counter\.c  \+2 −1\n", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", "<&- >&- 2>&-"])
