@@ -34,11 +34,14 @@ def rows(quick: bool) -> list[Row]:
         read = [timed(lambda: earlier_turns(log)) for _ in range(5 if quick else 21)]
         argv = [executable(), "-c", "--api-base", server.base_url]
         shown = [_until_shown(where, argv) for _ in range(3 if quick else 11)]
+    took = statistics.median(time_ for time_, _ in shown)
     what = f"resuming {_EVENTS} events, {megabytes:.0f} MB"
     return [
         amount_row(f"{what}: last turns read", 300, statistics.median(read), "ms", len(read)),
-        Row(f"{what}: start → turns shown", round(statistics.median(t for t, _ in shown), 1), None, "ms", None, "", None,
-            len(shown), "the start of the program included"),
+        Row(
+            f"{what}: start → turns shown", round(took, 1), None, "ms", None, "", None,
+            len(shown), "the start of the program included",
+        ),
         amount_row(f"{what}: peak memory", 150, max(peak for _, peak in shown), "MB", len(shown)),
     ]  # fmt: skip
 
@@ -83,7 +86,7 @@ def _until_shown(where: Place, argv: list[str]) -> tuple[float, float]:
                 seen = seen.replace(b"\x1b[6n", b"")
                 os.write(terminal, b"\x1b[1;1R")
         took = (time.monotonic() - started) * 1000
-        status = Path(f"/proc/{process}/status").read_text()
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
         return took, int(status.partition("VmHWM:")[2].split()[0]) / 1024
     finally:
         os.kill(process, signal.SIGKILL)

@@ -32,11 +32,21 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image beside the text of a message: a `file` that holds it, its media type, its size in pixels."""
+
+    file: str
+    media_type: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message. `tool_call_id` is set on TOOL messages only, `tool_calls` on ASSISTANT messages only.
 
     `reasoning` holds a model's private reasoning where the server needs it carried back; it is never evidence and
-    never shown as an answer.
+    never shown as an answer. `images` are on USER messages only.
     """
 
     role: Role
@@ -44,6 +54,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     reasoning: str = ""
+    images: tuple[Image, ...] = ()
 
 
 class StopReason(StrEnum):

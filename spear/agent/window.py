@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from spear.agent.messages import Message, ToolSchema
+from spear.agent.messages import Image, Message, ToolSchema
 
 _PIECE = re.compile(
     r"(?=[A-Za-z+]{0,31}[0-9])[A-Za-z0-9+]{32,}"  # keys, digests, encoded bytes
@@ -20,6 +20,7 @@ _PIECE = re.compile(
 )
 _MESSAGE_OVERHEAD = 8
 _CALL_OVERHEAD = 16
+_IMAGE_LEAST, _IMAGE_MOST, _PIXELS_A_TOKEN = 256, 4096, 500
 _SHORTEST_CLIP = 400
 _BELIEVABLE = 3
 """A server figure below a third of the estimate counts something else (only uncached tokens, say)."""
@@ -33,9 +34,15 @@ def estimate(text: str) -> int:
 def message_tokens(message: Message) -> int:
     """Tokens of one message with its frame, its calls and any reasoning it carries."""
     total = _MESSAGE_OVERHEAD + estimate(message.content) + estimate(message.reasoning)
+    total += sum(map(image_tokens, message.images))
     for call in message.tool_calls:
         total += _CALL_OVERHEAD + estimate(call.name) + estimate(call.arguments)
     return total
+
+
+def image_tokens(image: Image) -> int:
+    """Tokens an image takes, by its size: what the greedier providers count, which scale large ones down."""
+    return min(_IMAGE_MOST, max(_IMAGE_LEAST, image.width * image.height // _PIXELS_A_TOKEN))
 
 
 def schema_tokens(schemas: Iterable[ToolSchema]) -> int:

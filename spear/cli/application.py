@@ -17,12 +17,15 @@ from spear.agent.ceilings import Ceilings
 from spear.agent.messages import Message, ModelRequest, ModelTurn, Role
 from spear.agent.outcome import Budget
 from spear.cli import last_turn
-from spear.cli.backend import SessionBackend
+from spear.cli.attached import with_images
+from spear.cli.backend import SessionBackend, endpoint_label
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
+from spear.cli.hooking import Hooking
 from spear.cli.invocation import Invocation
 from spear.cli.late_host import LateHost
 from spear.cli.neighbours import Neighbours
+from spear.cli.rating import rated
 from spear.cli.searching import Searching
 from spear.cli.settings import Loaded
 from spear.cli.spending import price_of, turn_ceilings
@@ -111,6 +114,9 @@ class Application:
         begun = {"workspace": str(self.roots.primary), "mode": self.mode.value, "model": self.settings.model}
         self._audit(EventName.SESSION_STARTED, {**begun, "resumed": resume is not None})
         self.notices += tuple(map(str, self.audit.torn))
+        environ = self._invocation.environ
+        self.hooking = Hooking(self.loaded, self.session, self.roots, environ, self.redactor, self._record)
+        self.notices += self.hooking.started(self.mode, resumed=resume is not None)
 
     # --- the host ---------------------------------------------------------------------------------------------------
 
@@ -124,6 +130,7 @@ class Application:
                 self._host = open_host(
                     self.settings, self.workspace, self.state, self.record, self.redactor, self._invocation.environ
                 )
+                self._host.hooks = self.hooking.hooks
                 self.set_mode(self.mode)
             return self._host
 
@@ -191,16 +198,19 @@ class Application:
         """
         self._require_limits()
         ceilings = self._ceilings()
+        kept, takes = self.state.tool_results / self.session, self.settings.images
+        asked = with_images(request, self.roots.primary, kept, taken_by=endpoint_label(self.settings), takes=takes)
         for notice in self.neighbours.newcomers():
             sink(Live(LiveKind.NOTICE, notice))
         self.turn_number += 1
+        confirm = self.hooking.announcing(confirm, self.turn_number, self._present_mode, sink, cancelled)
         self.model.begin_turn(cancelled)
         window = self.model.window()
         self._running = True
         self.capturing.begin(self.session, self.turn_number)
         try:
             controller = self._controller(confirm, sink, cancelled, window, command_cancelled, ceilings)
-            done = controller.run(request, attachment)
+            done = controller.run(asked.text, attachment, asked.images, asked.legend)
         except BaseException:
             self.capturing.abandon()
             raise
@@ -210,25 +220,14 @@ class Application:
         self.conversation, self.last = done.conversation, done
         self.save()
         self._keep_in_history(done)
-        bench = self._bench(done, sink, cancelled)
+        rates = self.capturing.rates
+        bench = rated(done, self.workspace.project, lambda: self.host, sink, cancelled) if rates else None
         for problem in filter(None, [self.capturing.finish(done, self.settings.model, bench)]):
             sink(Live(LiveKind.NOTICE, problem))
         if late := self._steered():
             sink(Live(LiveKind.NOTICE, f"said too late for this turn: {late}"))
+        self.hooking.turn_ended(done, sink, cancelled)
         return done
-
-    def _bench(self, done: FinishedTurn, sink: Sink, cancelled: Callable[[], bool]) -> bool | None:
-        """What the project's acceptance script says of a turn that changed something; None where nothing said anything.
-        It rates the episode and never the turn, whose verdict stands."""
-        project = self.workspace.project
-        script = project.declared.bench if project is not None else None
-        if not script or not done.result.changed_files or not self.capturing.rates or cancelled():
-            return None
-        from spear.host.bench import rate
-
-        found = rate(self.host, script, cancelled)
-        sink(Live(LiveKind.NOTICE, f"bench {found.text}; it rates the training episode, not the verdict"))
-        return found.passed
 
     def _keep_in_history(self, done: FinishedTurn) -> None:
         """Make the turn findable; a history that cannot be written spoils no turn."""
@@ -426,8 +425,9 @@ class Application:
             )
         )
 
-    def close(self) -> None:
-        """End the session: processes, scratch and descriptors are gone."""
+    def close(self, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """End the session: processes, scratch and descriptors are gone. `cancelled` ends the hooks of its end."""
+        self.hooking.ended(self.turn_number, self.mode, cancelled)
         self._audit(EventName.SESSION_CLOSED, {"turns": self.turn_number})
         with self._building:
             if self._host is not None:

@@ -101,6 +101,7 @@ class SessionBackend:
                 provider=Provider(settings.provider),
                 api_key=key,
                 model=settings.model or None,
+                images=settings.images,
             ),
             record=self._record,
             more=self._recording,

@@ -15,15 +15,16 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from spear.cli.application import Application
+from spear.cli.display.changed_lines import ChangedLines
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
 from spear.cli.display.tool_lines import CallLines
+from spear.cli.exit_status import exit_status
 from spear.cli.invocation import Invocation
-from spear.cli.one_shot import exit_status
 from spear.cli.settings import load
 from spear.cli.signals import Stopping
 from spear.events.names import EventName, Mode
-from spear.events.stream import Event, Live, LiveKind, Sink
+from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 from spear.host.files import diff_text
 
 REQUEST = "The test of ring_next() fails. Find out why, fix src/ring.c, then run the tests."
@@ -45,15 +46,16 @@ def run_demo(parsed: argparse.Namespace) -> int:
         parsed.mode, parsed.state_dir = Mode.AUTO, str(home / "state")
         loaded = load(parsed, environ, project)
         app = Application(Invocation(loaded, environ, project, replay=source / "turns.jsonl"))
+        lines = ChangedLines()
         with Stopping() as stopping:
             try:
-                done = app.run_turn(REQUEST, sink=_shown(), cancelled=stopping.cancelled)
+                done = app.run_turn(REQUEST, sink=fan_out(_shown(), lines), cancelled=stopping.cancelled)
             finally:
                 app.close()
         after = (project / "src/ring.c").read_bytes()
         print(f"\n{clean(diff_text('src/ring.c', before, after))}")
         print(f"{clean(done.result.answer)}\n")
-        print(end_block(done.result))
+        print(end_block(done.result, lines.of_file))
     print("\nNow with a model of your own, in a project of your own:")
     print(f"  {_program()} --api-base http://127.0.0.1:8080/v1")
     return exit_status(done, stopping.status)

@@ -272,4 +272,5 @@ def _grounds(settings: Settings, files: Sequence[Path], environ: Mapping[str, st
         ("lines", "/proc/self/status", "Uid:", "CapEff:", "NoNewPrivs:", "Seccomp:"),
         *(("program", *program) for program in programs),
         *(("file", str(file)) for file in (*files, state.trusted, state.last_backend, state.tool_support)),
+        *(("file", hook.command[0]) for hook in settings.hooks),
     )

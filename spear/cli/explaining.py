@@ -76,7 +76,7 @@ def asked(name: str | None) -> list[str]:
     keys = [key for key in known if key == name] or sorted(key for key in known if key.startswith(f"{name}."))
     if keys:
         return keys
-    if name.partition(".")[0] in ("backends", "permissions"):  # tables whose names are the operator's
+    if name.partition(".")[0] in ("backends", "permissions", "hooks"):  # tables whose names are the operator's
         raise UsageError(f"{name} is explained as a part", hint=f"spear-chat config explain {name.partition('.')[0]}")
     spelt = {option.variable: option.key for option in settings_options() if option.variable}
     near = spelt.get(name) or nearest_key(name.lower().replace("-", "_"), known)

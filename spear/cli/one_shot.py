@@ -13,9 +13,11 @@ from pathlib import Path
 from spear.agent.messages import FailureKind
 from spear.cli.answer_schema import AnswerMismatch, AnswerSchema, load_schema
 from spear.cli.application import Application
+from spear.cli.display.changed_lines import ChangedLines
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean
 from spear.cli.display.tool_lines import CallLines
+from spear.cli.exit_status import NOT_SHOWN, exit_status
 from spear.cli.invocation import Invocation
 from spear.cli.resuming import resumed
 from spear.cli.settings import load
@@ -26,7 +28,6 @@ from spear.control.controller import FinishedTurn
 from spear.errors import UsageError
 from spear.events.names import EventName, Stop, Verdict
 from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
-from spear.host.confirmation import NOBODY_TO_ASK
 
 WAYS_OUT = (
     "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), play a "
@@ -34,7 +35,6 @@ WAYS_OUT = (
     "classify and doctor need none."
 )
 _LARGEST_ATTACHMENT = 1 << 20
-_NOT_SHOWN = 3
 
 
 def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -> int:
@@ -53,44 +53,32 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
         print(json.dumps({"request": request, **app.explain(request)}, ensure_ascii=False, indent=2))
         app.close()
         return 0
-    spending, printed = Spending(app.price), Printed()
+    spending, printed, lines = Spending(app.price), Printed(), ChangedLines()
     with Stopping() as stopping:
 
         def cancelled() -> bool:
             return stopping.cancelled() or printed.unread
 
         try:
-            sink = fan_out(_sink(output, printed), spending)
+            sink = fan_out(_sink(output, printed), spending, lines)
             done = app.run_turn(request, sink=sink, cancelled=cancelled, attachment=attachment)
         finally:
-            app.close()
+            app.close(stopping.cancelled)
     if printed.unread and done.result.stop.reason is Stop.INTERRUPTED:
         _diagnose("spear-chat: nobody reads stdout any more: the turn was stopped")
     mismatch = ""
     if schema is not None:
         done, mismatch = _in_form(done, schema)
-    _print(done, output, printed, spending.text, default_endpoint=loaded.is_default("api_base"))
+    _print(
+        done,
+        output,
+        printed,
+        end_block(done.result, lines.of_file, cost=spending.text),
+        default_endpoint=loaded.is_default("api_base"),
+    )
     if mismatch:
         _diagnose(f"spear-chat: {mismatch}")
-    return exit_status(done, stopping.status) or (_NOT_SHOWN if mismatch else 0)
-
-
-def exit_status(done: FinishedTurn, signalled: int = 0) -> int:
-    """The status a script acts on (spec 1.3)."""
-    result = done.result
-    match result.stop.reason:
-        case Stop.ENDPOINT_ERROR:
-            return 75
-        case Stop.INTERRUPTED:
-            return signalled or 130
-        case Stop.CONFINEMENT_UNAVAILABLE:
-            return 6
-        case Stop.ANSWERED:
-            if any(refusal.code == NOBODY_TO_ASK for refusal in result.refusals):
-                return 4
-            return _NOT_SHOWN if result.verdict is Verdict.UNVERIFIED else 0
-        case _:
-            return 4
+    return exit_status(done, stopping.status) or (NOT_SHOWN if mismatch else 0)
 
 
 def _in_form(done: FinishedTurn, schema: AnswerSchema) -> tuple[FinishedTurn, str]:
@@ -163,12 +151,11 @@ def _stream_json(item: Event | Live, printed: Printed) -> None:
     printed.line(json.dumps(row, ensure_ascii=True, default=str))
 
 
-def _print(done: FinishedTurn, output: str, printed: Printed, cost: str, *, default_endpoint: bool) -> None:
+def _print(done: FinishedTurn, output: str, printed: Printed, block: str, *, default_endpoint: bool) -> None:
     result = done.result
     if output == "text":
         if result.answer.strip():
             printed.line(clean(result.answer))
-        block = end_block(result, cost=cost)
         if block:
             _diagnose(block)
     else:

@@ -131,6 +131,7 @@ OPTIONS: tuple[tuple[str, tuple[Option, ...]], ...] = (
                 "SPEAR_CTX",
                 "32768",
             ),
+            Option("images", "--images", "the model takes images", BOOLEAN, "SPEAR_IMAGES", "off; on for Anthropic's"),
             Option(
                 "temp",
                 "--temp",
@@ -379,6 +380,7 @@ FILES_ONLY: tuple[Option, ...] = (
     Option("api_key_cmd", "", "a command, as a list of words, that prints the key of the endpoint"),
     Option("ssh", "", "user@host of a tunnel to open before the first request; api_base is what the far end calls it"),
     Option("permissions", "", "what was approved for good in this project", default="nothing"),
+    Option("hooks", "", "programs of yours that run at fixed events, from your own file only", default="none"),
     Option("backends", "", "endpoints with a name, one table each: url, model, key, window, price", default="none"),
     Option("keys.newline", "", "keys that begin a new line in the chat"),
     Option("keys.stop", "", "keys that stop the turn"),

@@ -18,6 +18,8 @@ from pydantic import BaseModel
 
 from spear.cli.keystrokes import clashes
 from spear.cli.settings_backend import OF_ENDPOINT, Typed, heed_provider_variables, settle_endpoint
+from spear.cli.settings_hooks import KEY as HOOKS
+from spear.cli.settings_hooks import with_programs, without_hooks
 from spear.cli.settings_layers import Layer, LayerName, Origin, nest, of_environment, of_file, of_flags
 from spear.cli.settings_model import Settings
 from spear.errors import ConfigurationError
@@ -82,8 +84,11 @@ def load(arguments: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
         raise ConfigurationError(
             f"permissions ({place}): approvals hold in one project", hint=f"move them to its {PROJECT_FILE}"
         )
+    layers[2], said = without_hooks(layers[2], user_file)
     typed = [(layer, layer.validated()) for layer in layers]
-    notices: list[str] = []
+    if HOOKS in typed[3][1]:
+        typed[3][1][HOOKS] = with_programs(layers[3], typed[3][1][HOOKS], user_file, cwd, home, environ)
+    notices = list(said)
     if layers[2].values and not _trusts(project_file, (typed[0][1], typed[1][1], typed[3][1]), environ):
         typed[2] = (layers[2], _narrowing_only(layers[2], typed[2][1], typed[3][1], notices))
     heed_provider_variables(layers[1], typed, environ)

@@ -19,7 +19,7 @@ from spear.state.files import replace_durably
 Typed = tuple[Layer, dict[str, Any]]
 """A layer and its values, typed."""
 
-OF_ENDPOINT = ("api_base", "provider", "model", "api_key_env", "api_key_cmd", "ssh", "gguf", "ctx")
+OF_ENDPOINT = ("api_base", "provider", "model", "api_key_env", "api_key_cmd", "ssh", "gguf", "ctx", "images")
 """The settings that describe an endpoint."""
 _NAMES_ENDPOINT = frozenset({"api_base", "gguf"})
 _OPENAI_ADDRESS, _ANTHROPIC_ADDRESS = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
@@ -46,7 +46,10 @@ def settle_endpoint(values: dict[str, Any], origins: dict[str, Origin], layers: 
     _apply_backend(values, origins, layers)
     if values.get("provider") == "anthropic":
         origin = origins["provider"]
-        for key, value in (("api_base", ANTHROPIC_API_BASE), ("api_key_env", _ANTHROPIC_KEY)):
+        own: tuple[tuple[str, object], ...] = (
+            ("api_base", ANTHROPIC_API_BASE), ("api_key_env", _ANTHROPIC_KEY), ("images", True),
+        )  # fmt: skip
+        for key, value in own:
             if key not in values:
                 values[key], origins[key] = value, origin
     if values.get("gguf"):
@@ -119,6 +122,7 @@ def _of_backend(backend: Backend) -> dict[str, Any]:
         "api_key_env": backend.api_key_env or (_ANTHROPIC_KEY if backend.provider == "anthropic" else ""),
         "api_key_cmd": backend.api_key_cmd,
         "ctx": backend.ctx,
+        "images": backend.images,
     }
     way = {"api_base": backend.url, "ssh": backend.ssh, "gguf": backend.gguf}
     return way | {key: value for key, value in given.items() if value not in ("", (), None)}

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from spear.cli.keystrokes import DEFAULTS, canonical
 from spear.events.names import Mode
+from spear.policy.hook import Hook
 from spear.policy.permission import Permission, unsound
 
 DEFAULT_API_BASE = "http://127.0.0.1:8080/v1"
@@ -91,6 +92,8 @@ class Backend(_Table):
     gguf: Location | None = None
     """A model file to serve here, in place of a `url`."""
     ctx: Positive | None = None
+    images: bool | None = None
+    """Whether its model takes images; Anthropic's do without saying so."""
     price: Price | None = None
     """What its `model` costs; it is shown while a turn runs and at its end."""
 
@@ -203,6 +206,7 @@ class Settings(_Table):
     model: str = ""
     backend: str = ""
     ctx: Positive = 32768
+    images: bool = False
     temp: Annotated[float, Field(ge=0, le=2)] = 0.25
     max_tokens: Positive = 4096
     max_tool_rounds: Positive = 60
@@ -237,6 +241,8 @@ class Settings(_Table):
     keys: Keys = Keys()
     permissions: Annotated[tuple[Annotated[Permission, AfterValidator(_sound)], ...], Field(strict=False)] = ()
     """`[[permissions]]` of a project: what its operator approved for good (spec 2.1)."""
+    hooks: Annotated[tuple[Hook, ...], Field(strict=False)] = ()
+    """`[[hooks]]` of the user's own file: programs that run at fixed events, their paths absolute (docs/hooks.md)."""
     web: Web = Web()
     embedding: Embedding = Embedding()
     backends: dict[str, Backend] = Field(default_factory=dict)

@@ -95,11 +95,14 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     consent = Consent(authority, parts.approvals, parts.confirm, parts.emit, asked.turn, session.options.allowed_hosts)
     declared = {name: declared_checks(project) for name, project in {**session.projects, "": session.project}.items()}
     files = Files(session, gate, consent, log, parts.cancelled)
+    hooks = None
+    if session.hooks is not None:
+        hooks = session.hooks.of_turn(asked.turn, lambda: authority.mode, parts.emit, parts.cancelled)
     handlers, web = dict(parts.handlers), None
     if parts.web is not None:
         web = WebTools(
             parts.web, rules, gate, files, consent, recorder, session.options.allowed_hosts, parts.emit, asked.turn,
-            parts.cancelled,
+            parts.cancelled, hooks,
         )  # fmt: skip
         handlers[WEB_COMMAND] = web.answer
     commands = HostCommands(handlers)
@@ -128,6 +131,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     return SpearHost(
         session, asked.turn, rules, gate, files, terminal, web, validation, log, recorder,
         planted, RefusalBreaker(session.options.refusal_repeats), Touch(parts.rules_of), parts.steered, parts.emit,
+        hooks,
     )  # fmt: skip
 
 

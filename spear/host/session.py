@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spear.events.names import Mode
 from spear.host.confinement import Confinement
@@ -20,6 +20,9 @@ from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.durable import DurableWriter
 from spear.workspace.projects import Project
 from spear.workspace.roots import Roots
+
+if TYPE_CHECKING:
+    from spear.host.hooks import SessionHooks
 
 
 @dataclass(slots=True)
@@ -53,7 +56,8 @@ class HostSession:
     """Everything a turn's host works with. `scratch` is private, on the state directory's file system. `mode` is the
     present one: the operator may change it at any time, from another thread. `project` is that of the primary root,
     `projects` those of the other roots by their names.
-    `scratch_planted` is what commands have put into the session's scratch directories other than by building."""
+    `scratch_planted` is what commands have put into the session's scratch directories other than by building.
+    `hooks` are the operator's, None where they declared none."""
 
     identity: str
     roots: Roots
@@ -74,6 +78,7 @@ class HostSession:
     projects: Mapping[str, Project] = field(default_factory=dict)
     next_seq: int = 1
     scratch_planted: frozenset[str] = frozenset()
+    hooks: SessionHooks | None = None
 
     def remembered(self) -> dict[str, Any]:
         """What a resumed session starts from besides the shell, as JSON values: for `recall`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from spear.agent.host import (
     Access,
@@ -37,6 +37,9 @@ from spear.policy.refusal_breaker import RefusalBreaker
 from spear.state.records import ToolAction
 from spear.web.tools import FETCH
 
+if TYPE_CHECKING:
+    from spear.host.hooks import TurnHooks
+
 _WRITING = frozenset({"patch", "write_file", "delete_file"})
 _CONFINED = _WRITING | {"terminal"}
 CONFINEMENT = "confinement_unavailable"
@@ -62,6 +65,7 @@ class SpearHost:
         touch: Touch,
         steered: Callable[[], str],
         emit: Sink,
+        hooks: TurnHooks | None = None,
     ) -> None:
         self._session = session
         self._turn = turn
@@ -78,20 +82,20 @@ class SpearHost:
         self._touch = touch
         self._steered = steered
         self._emit = emit
+        self._hooks = hooks
         self._unconfined = ""
 
     # --- the core's protocol ----------------------------------------------------------------------------------------
 
     def authorize(self, request: ToolRequest) -> Refusal | None:
-        """Modes and confinement: what may not happen at all in this turn. The mode is the present one."""
+        """Modes and confinement: what may not happen at all in this turn; then the operator's own hooks, which can only
+        take away. The mode is the present one."""
         self._recorder.open(request)
         self._renew()
-        saves = request.tool == FETCH and bool(request.arguments.get("save_as"))
-        if (request.tool in _CONFINED or saves) and (refusal := self._confined(request)):
-            return refusal
-        if request.tool in _WRITING:
-            return self._gate.read_only_refusal(request.tool, str(request.arguments.get("path", "")))
-        return None
+        refusal = self._forbidden(request)
+        if refusal is None and self._hooks is not None:
+            refusal = self._hooks.before(request)
+        return refusal
 
     def resolve(self, path: str, access: Access, tool: str) -> Resolved | Refusal:
         """Roots, credentials, scope, protected targets."""
@@ -134,6 +138,8 @@ class SpearHost:
         record = self._recorder.close(request, result)
         if record.effect == "mutating":
             self._session.actions.append(self._action(request, result))
+        if self._hooks is not None:
+            self._hooks.after(request, result)
         if self._unconfined:
             return AfterTool(stop=(CONFINEMENT, self._unconfined))
         stopped = self._count_refusals(request, result)
@@ -218,6 +224,15 @@ class SpearHost:
         self._rules.authority.renew()
         if self._rules.may_write:
             self._log.watch()
+
+    def _forbidden(self, request: ToolRequest) -> Refusal | None:
+        """What the mode and this machine refuse, whatever the operator's hooks say."""
+        saves = request.tool == FETCH and bool(request.arguments.get("save_as"))
+        if (request.tool in _CONFINED or saves) and (refusal := self._confined(request)):
+            return refusal
+        if request.tool in _WRITING:
+            return self._gate.read_only_refusal(request.tool, str(request.arguments.get("path", "")))
+        return None
 
     def _confined(self, request: ToolRequest) -> Refusal | None:
         found = self._session.confinement.result()

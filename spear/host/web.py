@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spear.agent.host import Access, FileChange, Outcome, Refusal, Resolved, ToolRequest, ToolResult
 from spear.agent.tools import coerce
@@ -37,6 +37,9 @@ from spear.web.problem import WebProblem
 from spear.web.reading import Document, read
 from spear.web.search import Search, SearchResult
 from spear.web.tools import COMMAND, FETCH, MOST_RESULTS, SCHEMAS, SEARCH, SHOWN_CHARACTERS, call_of
+
+if TYPE_CHECKING:
+    from spear.host.hooks import TurnHooks
 
 _AUDITED_ARGUMENTS = 2000
 _KEPT_DOCUMENTS = 4
@@ -76,6 +79,7 @@ class WebTools:
         emit: Sink,
         turn: int,
         cancelled: Callable[[], bool],
+        hooks: TurnHooks | None = None,
     ) -> None:
         self._access = access
         self._rules = rules
@@ -87,6 +91,7 @@ class WebTools:
         self._emit = emit
         self._turn = turn
         self._cancelled = cancelled
+        self._hooks = hooks
         self._documents: dict[tuple[str, str], _Read] = {}
 
     # --- the two ways in --------------------------------------------------------------------------------------------
@@ -97,13 +102,23 @@ class WebTools:
         if isinstance(made, str):
             return HostAnswer(f"error: {made}", ok=False)
         tool, given = made
-        result = self._call(tool, given, request)
+        result = self._hooked(ToolRequest(request.call_id, tool, given), request)
         draft = self._recorder.draft(request)
         if result.refusal is None:  # what was refused did not run
             script, status = str(request.arguments["command"]), 0 if result.outcome is Outcome.OK else 1
             draft.command = CommandRecord(script=script, argv0s=(COMMAND,), exit_code=status, network="web")
         changes = tuple(FileChange(change.path, change.kind) for change in draft.changes)
         return HostAnswer(result.text, result.outcome is Outcome.OK, result.refusal, changes)
+
+    def _hooked(self, called: ToolRequest, request: ToolRequest) -> ToolResult:
+        """A call the model made by a command, between the hooks of the operator's that are about its tool. Where there
+        is no network they are not asked about what cannot happen."""
+        if self._hooks is None or not self._rules.grants.possible(Capability.NETWORK):
+            return self._call(called.tool, called.arguments, request)
+        refusal = self._hooks.before(called, by_command=True)
+        result = _refused(refusal) if refusal else self._call(called.tool, called.arguments, request)
+        self._hooks.after(called, result, by_command=True)
+        return result
 
     def run(self, request: ToolRequest) -> ToolResult:
         """One call by its tool's name."""

@@ -23,7 +23,7 @@ class AnthropicBackend(ProviderBackend):
 
     def __init__(self, settings: BackendSettings) -> None:
         super().__init__(Endpoint(settings, _connect, "/v1/models"))
-        self._payload = MessagesPayload()
+        self._payload = MessagesPayload(images=settings.images)
         self._call_ids = CallIds()
 
     def complete(self, request: ModelRequest) -> ModelTurn:

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from spear.agent.messages import Message, ModelRequest, Role, ToolSchema
+from spear.agent.messages import Image, Message, ModelRequest, Role, ToolSchema
 from spear.models.payload import Once, dumps
+from spear.models.pictures import MISSING, base64_of
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
 _DEFAULT_MAX_TOKENS = 8192
@@ -23,10 +24,11 @@ Block = dict[str, Any]
 
 
 class MessagesPayload:
-    """Builds request bodies for one endpoint."""
+    """Builds request bodies for one endpoint. Images go along where it takes them (`images`)."""
 
-    def __init__(self) -> None:
-        self._messages = Once(_joined)
+    def __init__(self, *, images: bool = True) -> None:
+        self._images = images
+        self._messages = Once(self._joined)
         self._tools = Once(_tools)
 
     def body(self, model: str, request: ModelRequest, *, stream: bool) -> bytes:
@@ -50,7 +52,7 @@ class MessagesPayload:
         parts = self._messages.all(messages)
         spoken = [(_side(message), part) for message, part in zip(messages, parts, strict=True) if part]
         if messages and parts[-1]:
-            spoken[-1] = (spoken[-1][0], _encoded(_marked(blocks(messages[-1]))))
+            spoken[-1] = (spoken[-1][0], _encoded(_marked(self._blocks(messages[-1]))))
         if not spoken or spoken[0][0] == "assistant":
             spoken.insert(0, ("user", dumps({"type": "text", "text": "Go on."})))
         return [
@@ -58,9 +60,22 @@ class MessagesPayload:
             for side, group in groupby(spoken, key=lambda item: item[0])
         ]
 
+    def _joined(self, message: Message) -> bytes:
+        return _encoded(self._blocks(message))
+
+    def _blocks(self, message: Message) -> list[Block]:
+        return [*(map(_image, message.images) if self._images else ()), *blocks(message)]
+
+
+def _image(image: Image) -> Block:
+    data = base64_of(image)
+    if data is None:
+        return {"type": "text", "text": MISSING}
+    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
+
 
 def blocks(message: Message) -> list[Block]:
-    """The content blocks of one message. Blank text is left out: the service refuses it."""
+    """The content blocks of one message, its images aside. Blank text is left out: the service refuses it."""
     text: list[Block] = [{"type": "text", "text": message.content}] if message.content.strip() else []
     match message.role:
         case Role.TOOL:
@@ -80,10 +95,6 @@ def _split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     """The leading system text, and the rest of the conversation."""
     count = next((n for n, message in enumerate(messages) if message.role is not Role.SYSTEM), len(messages))
     return "\n\n".join(message.content for message in messages[:count] if message.content), messages[count:]
-
-
-def _joined(message: Message) -> bytes:
-    return _encoded(blocks(message))
 
 
 def _encoded(content: list[Block]) -> bytes:

@@ -65,7 +65,8 @@ class BackendSettings:
 
     `stream` false asks for whole replies. `max_reply_bytes` bounds one reply as received. `host` is the name the
     endpoint is asked by where that is not the address's own, as behind a tunnel; its certificate is checked against it.
-    Raises `ConfigurationError` for an address or a key that can never be used; the key is in no message.
+    `images` says that the model takes images. Raises `ConfigurationError` for an address or a key that can never be
+    used; the key is in no message.
     """
 
     api_base: str
@@ -77,6 +78,7 @@ class BackendSettings:
     stream: bool = True
     max_reply_bytes: int = 32 * 1024 * 1024
     host: str = ""
+    images: bool = False
 
     def __post_init__(self) -> None:
         _check_address(self.api_base)

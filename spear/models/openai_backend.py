@@ -27,7 +27,7 @@ class OpenAIBackend(ProviderBackend):
 
     def __init__(self, settings: BackendSettings) -> None:
         super().__init__(Endpoint(settings, _connect, "/models"))
-        self._payload = ChatPayload()
+        self._payload = ChatPayload(images=settings.images)
         self._call_ids = CallIds()
         self._dialect = Dialect(stream=settings.stream)
 

@@ -14,6 +14,7 @@ from operator import is_
 from typing import Any, Generic, TypeVar
 
 from spear.agent.messages import Message, ModelRequest, Role, ToolCall, ToolSchema
+from spear.models.pictures import MISSING, base64_of
 from spear.models.surrogates import mend
 
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -120,9 +121,11 @@ _UNKNOWN_FIELD = ("extra", "unknown field", "unrecognized", "unexpected", "not p
 
 
 class ChatPayload:
-    """Builds request bodies for one endpoint. `extra` holds further top-level fields (a response format)."""
+    """Builds request bodies for one endpoint. `extra` holds further top-level fields (a response format). Images go
+    along where the endpoint takes them (`images`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, images: bool = False) -> None:
+        self._images = images
         self._messages = Once(self._message)
         self._tools: Once[ToolSchema, bytes] = Once(lambda tool: dumps(tool_json(tool)))
         self._reasoning_key = ""
@@ -152,12 +155,13 @@ class ChatPayload:
             self._messages = Once(self._message)
 
     def _message(self, message: Message) -> bytes:
-        return dumps(message_json(message, self._reasoning_key))
+        return dumps(message_json(message, self._reasoning_key, images=self._images))
 
 
-def message_json(message: Message, reasoning_key: str = "") -> dict[str, Any]:
+def message_json(message: Message, reasoning_key: str = "", *, images: bool = False) -> dict[str, Any]:
     """One message in the provider's shape. `reasoning_key` names the field that carries reasoning back, if any."""
-    shape: dict[str, Any] = {"role": message.role.value, "content": message.content}
+    content = _with_images(message) if images and message.images else message.content
+    shape: dict[str, Any] = {"role": message.role.value, "content": content}
     if message.role is Role.TOOL:
         shape["tool_call_id"] = message.tool_call_id
     if message.role is Role.ASSISTANT:
@@ -166,6 +170,16 @@ def message_json(message: Message, reasoning_key: str = "") -> dict[str, Any]:
         if message.tool_calls:
             shape["tool_calls"] = [call_json(call) for call in message.tool_calls]
     return shape
+
+
+def _with_images(message: Message) -> list[dict[str, Any]]:
+    """The text, then each image that is still kept."""
+    parts: list[dict[str, Any]] = [{"type": "text", "text": message.content}]
+    for image in message.images:
+        data = base64_of(image)
+        shown = {"url": f"data:{image.media_type};base64,{data}"}
+        parts.append({"type": "text", "text": MISSING} if data is None else {"type": "image_url", "image_url": shown})
+    return parts
 
 
 def call_json(call: ToolCall) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from spear.agent.messages import Message, Role, ToolCall
+from spear.agent.messages import Image, Message, Role, ToolCall
 from spear.state.redaction import Redactor
 
 INTERRUPTED = (
@@ -30,6 +31,8 @@ def encode(message: Message) -> dict[str, Any]:
         encoded["tool_call_id"] = message.tool_call_id
     if message.reasoning:
         encoded["reasoning"] = message.reasoning
+    if message.images:
+        encoded["images"] = [asdict(image) for image in message.images]
     return encoded
 
 
@@ -38,15 +41,30 @@ def decode_message(encoded: Any) -> Message:
     if not isinstance(encoded, Mapping):
         raise ValueError("a message is a JSON object")
     calls = encoded.get("tool_calls", [])
-    if not isinstance(calls, list):
-        raise ValueError("tool_calls is a list")
+    images = encoded.get("images", [])
+    if not isinstance(calls, list) or not isinstance(images, list):
+        raise ValueError("tool_calls and images are lists")
     return Message(
         role=Role(_text(encoded, "role")),
         content=_text(encoded, "content"),
         tool_calls=tuple(ToolCall(_text(call, "id"), _text(call, "name"), _text(call, "arguments")) for call in calls),
         tool_call_id=_text(encoded, "tool_call_id"),
         reasoning=_text(encoded, "reasoning"),
+        images=tuple(map(_image, images)),
     )
+
+
+def _image(encoded: Any) -> Image:
+    return Image(
+        _text(encoded, "file"), _text(encoded, "media_type"), _pixels(encoded, "width"), _pixels(encoded, "height")
+    )
+
+
+def _pixels(encoded: Any, key: str) -> int:
+    value = encoded.get(key) if isinstance(encoded, Mapping) else None
+    if not isinstance(value, int):
+        raise ValueError(f"{key} is a number")
+    return value
 
 
 def _text(encoded: Any, key: str) -> str:
@@ -66,6 +84,7 @@ def redact(message: Message, redactor: Redactor) -> Message:
         ),
         tool_call_id=message.tool_call_id,
         reasoning=redactor.text(message.reasoning),
+        images=message.images,
     )
 
 

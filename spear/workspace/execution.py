@@ -1,7 +1,7 @@
 """Runs one discrete argv, bounded, and says exactly what is known of how it ended (spec 3.7, the exec primitive).
 
-No shell, no inherited environment, an empty stdin. Confinement is not this module's: whoever runs a model's command
-gives it as a `wrapper` (the sandbox's own argv).
+No shell, no inherited environment, an empty stdin unless one is given. Confinement is not this module's: whoever runs a
+model's command gives it as a `wrapper` (the sandbox's own argv).
 """
 
 from __future__ import annotations
@@ -73,13 +73,15 @@ def execute(
     output_limit: int,
     cancelled: Callable[[], bool] | None = None,
     wrapper: Sequence[str] = (),
+    stdin: int = subprocess.DEVNULL,
 ) -> Execution:
-    """Run `argv` in the directory open at `directory`. Raises OSError when it cannot be started."""
+    """Run `argv` in the directory open at `directory`, its stdin a copy of that descriptor. Raises OSError when it
+    cannot be started."""
     process = subprocess.Popen(
         [*wrapper, *argv],
         cwd=f"/proc/self/fd/{directory}",
         env=dict(environment),
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

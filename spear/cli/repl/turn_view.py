@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from spear.cli.display.changed_lines import ChangedLines
 from spear.cli.display.end_block import end_block
 from spear.cli.display.filtering import clean, one_line
 from spear.cli.display.markdown import MarkdownRenderer
@@ -61,11 +62,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A call that has begun: its line, since when (monotonic seconds), the path it is about."""
+    """A call that has begun: its line, since when (monotonic seconds)."""
 
     line: str
     since: float
-    path: str = ""
 
 
 class TurnView:
@@ -75,7 +75,7 @@ class TurnView:
         self._canvas = canvas
         self._lock = threading.RLock()
         self._said = Said()
-        self._lines: dict[str, tuple[int, int]] = {}
+        self._lines = ChangedLines()
         self._running: dict[str, Running] = {}
         self.progress = Progress()
         self.last_output = ""
@@ -91,6 +91,7 @@ class TurnView:
                 self._live(item)
                 return
             self.progress.take(item)
+            self._lines(item)
             if handler := self._HANDLERS.get(item.name):
                 handler(self, item.data)
         self._canvas.changed()
@@ -139,9 +140,8 @@ class TurnView:
     def _called(self, data: Any) -> None:
         self._narrated()
         line = called(data, self._canvas.width() - 20, self._canvas.palette)
-        path = str((data.get("arguments") or {}).get("path", ""))
         self._waited = 0.0
-        self._running[str(data.get("call_id", ""))] = Running(line, time.monotonic(), path)
+        self._running[str(data.get("call_id", ""))] = Running(line, time.monotonic())
         self._canvas.activity()
 
     def _finished(self, data: Any) -> None:
@@ -150,9 +150,6 @@ class TurnView:
         if self._waited and "duration_s" in data:  # the operator's time is not the tool's
             data = {**data, "duration_s": max(0.0, data["duration_s"] - self._waited)}
         self._emit(self._fitted(f"{self._paint(Style.ACCENT, '•')} {call.line} {finished(data, self._canvas.palette)}"))
-        if "added" in data and call.path:
-            added, removed = self._lines.get(call.path, (0, 0))
-            self._lines[call.path] = (added + data["added"], removed + data["removed"])
         self._canvas.activity()
 
     def _asked(self, _: Any) -> None:
@@ -211,7 +208,7 @@ class TurnView:
             if done.failure is not None:
                 hint = f" — {done.failure.hint}" if done.failure.hint else ""
                 self._emit(self._fitted(self._paint(Style.BAD, f"! {clean(done.failure.message)}{clean(hint)}")))
-            block = end_block(result, self._lines, self._canvas.palette, self.progress.spending.text)
+            block = end_block(result, self._lines.of_file, self._canvas.palette, self.progress.spending.text)
             if block:
                 self._emit(self._fitted(block), apart=True)
             self._canvas.activity()

@@ -183,3 +183,19 @@ def test_words_that_make_no_call_are_answered_with_a_sentence(words):
 def test_words_no_web_tool_takes_are_answered_as_they_are_written_here():
     told = call_of("web", "https://e.org --page 3")
     assert isinstance(told, str) and "!web 'URL'" in told and "spear-web" not in told
+
+
+def test_the_path_of_an_image_that_is_dropped_on_the_terminal_becomes_one_unit(tmp_path):
+    from tests.turns.test_images import GIF
+
+    picture = tmp_path / "a shot.gif"
+    picture.write_bytes(GIF)
+    for written in (f"'{picture}'", str(picture).replace(" ", "\\ "), f"{picture.as_uri()}\n", str(picture)):
+        pastes = PasteStore()
+        mark = pastes.take(written)
+        assert len(mark) == 1 and pastes.label(mark) == "[image: a shot.gif, 1×1]", written
+        assert pastes.expand(f"Look at {mark}now") == f'Look at @"{picture}" now'
+    other = tmp_path / "b.gif"
+    other.write_text("no image", encoding="utf-8")
+    for text in (str(other), "/nowhere/c.png", "see /tmp/x.png", f"{picture}\n{picture}"):
+        assert PasteStore().take(text) == text
