@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from spear.agent.host import Refusal, ToolRequest
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.host.authority import Authority
-from spear.host.confirmation import NOBODY_TO_ASK, Choice, Confirm, Question, Reply
+from spear.host.confirmation import NOBODY_TO_ASK, Choice, Confirm, Question, Reply, Subject
 from spear.policy.command_policy import Assessment
 from spear.policy.denials import DenyRule
 from spear.policy.modes import Capability
@@ -66,6 +66,26 @@ class Consent:
         if reply.choice is Choice.ALWAYS_FILE:
             self._approvals.grant(Permission(kind=PermissionKind.FILE, words=(target,)))
         return refusal_of(reply, request.tool, target)
+
+    def to_command(
+        self, assessment: Assessment, tool: str, needs: Iterable[Capability], *, lasting: bool = True
+    ) -> str | Refusal:
+        """The command to run once the operator agrees, by an earlier answer where one covers it; the same one where
+        nothing of `needs` has to be asked for. `lasting` offers answers that hold for good.
+        """
+        command = assessment.command
+        if not self.needed(*needs) or self.covers(assessment):
+            return command
+        choices = self.choices(assessment) if lasting else (Choice.YES, Choice.NO, Choice.EDITED)
+        question = Question(
+            Subject.COMMAND, tool, command, command, assessment.network,
+            tuple(d.path for d in assessment.destinations if d.path), choices,
+        )  # fmt: skip
+        reply = self.put(question)
+        if reply.choice is Choice.EDITED:
+            return reply.command
+        self.remember(reply, assessment)
+        return refusal_of(reply, tool, command) or command
 
     def covers(self, assessment: Assessment) -> bool:
         """Whether an earlier answer covers this command."""

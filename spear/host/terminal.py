@@ -24,8 +24,7 @@ from spear.evidence.generating import generated
 from spear.evidence.provenance import products_after
 from spear.evidence.records import command_record
 from spear.host.changes import ChangeLog
-from spear.host.confirmation import Choice, Question, Subject
-from spear.host.consent import Consent, refusal_of
+from spear.host.consent import Consent
 from spear.host.host_commands import HostCommands
 from spear.host.keeping import Keeper, Kept
 from spear.host.making import Making, making
@@ -38,7 +37,7 @@ from spear.policy.command_class import CommandClass
 from spear.policy.command_policy import Assessment, CommandPolicy
 from spear.policy.denials import DENIED
 from spear.policy.destination_policy import PolicyView
-from spear.policy.modes import Capability
+from spear.policy.modes import Capability, has_network
 from spear.policy.places import Root
 from spear.sandbox.network import has_helper
 from spear.sandbox.request import Ending, Network, RootMount, RunOutcome, RunRequest
@@ -105,7 +104,7 @@ class Terminal:
             return answered
         if assessment.refusal is not None:
             return assessment.refusal
-        consented = self._consented(command, assessment, request)
+        consented = self._consented(assessment, request)
         if isinstance(consented, Refusal):
             return consented
         if consented != command:
@@ -220,26 +219,15 @@ class Terminal:
             return Refusal(found.code.value, "terminal", path, found.text, found.remedy)
         return self._gate.judge_target(found, path, "terminal")
 
-    def _consented(self, command: str, assessment: Assessment, request: ToolRequest) -> str | Refusal:
+    def _consented(self, assessment: Assessment, request: ToolRequest) -> str | Refusal:
         """The command to run once the operator agrees; the same one where nothing needs asking."""
         needs = [] if _only_reads(assessment) else [Capability.WORKSPACE_WRITE]
         if assessment.network:
             needs.append(Capability.NETWORK)
-        if not self._consent.needed(*needs) or self._consent.covers(assessment):
-            return command
-        question = Question(
-            Subject.COMMAND, request.tool, command, command, assessment.network,
-            tuple(d.path for d in assessment.destinations if d.path), self._consent.choices(assessment),
-        )  # fmt: skip
-        reply = self._consent.put(question)
-        if reply.choice is Choice.EDITED:
-            return reply.command
-        self._consent.remember(reply, assessment)
-        return refusal_of(reply, request.tool, command) or command
+        return self._consent.to_command(assessment, request.tool, needs)
 
     def _network(self, assessment: Assessment) -> tuple[Network, list[str]]:
-        grants = self._rules.grants
-        if Capability.NETWORK in grants.allowed or (Capability.NETWORK in grants.confirmed and assessment.network):
+        if has_network(self._rules.grants, asked_for=assessment.network):
             return self._session.options.attachment(), []
         lacking = ["this turn has no network"] if assessment.network else []
         return Network.NONE, lacking

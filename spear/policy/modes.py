@@ -62,6 +62,13 @@ class Grants:
         return True if capability in self.confirmed else None
 
 
+def has_network(granted: Grants, *, asked_for: bool) -> bool:
+    """Whether a command gets the network once it runs. `asked_for`: the operator was shown that it needs it, and where
+    that takes a confirmation has given it.
+    """
+    return Capability.NETWORK in granted.allowed or (Capability.NETWORK in granted.confirmed and asked_for)
+
+
 def grants(mode: Mode, *, read_only: bool = False, no_network: bool = False) -> Grants:
     """The table of spec 2.1. A read-only turn loses every write, `--no-network` the network, in every mode."""
     withheld = set[Capability]()

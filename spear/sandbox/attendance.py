@@ -13,6 +13,7 @@ from spear.sandbox.request import Ending
 from spear.sandbox.standby import Waiting
 
 POLL_MS = 40
+IDLE_MS = 600_000
 DRAIN_GRACE_S = 0.1
 
 
@@ -32,11 +33,13 @@ def attend(
     poll = select.poll()
     poll.register(output, select.POLLIN)
     poll.register(launcher.fileno(), select.POLLIN)
+    # Where nobody is asked whether it is cancelled, nothing wakes up while the command is silent.
+    wake_ms = IDLE_MS if cancelled is None else POLL_MS
     while True:
         remaining_ms = int((deadline - time.monotonic()) * 1000) + 1
         ready = {
             number
-            for number, _ in poll.poll(max(0, min(POLL_MS, remaining_ms)) if ending is Ending.EXITED else POLL_MS)
+            for number, _ in poll.poll(max(0, min(wake_ms, remaining_ms)) if ending is Ending.EXITED else POLL_MS)
         }
         if output in ready and not _take(output, drain):
             poll.unregister(output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,9 +36,10 @@ class Drain:
     """Takes every byte of a command: counts and hashes them all, keeps the two ends, stores up to CAPTURE_LIMIT.
 
     `capture` is created mode 0600 when the first byte arrives; a full disk there stops the storing, never the command.
+    `heard` is given every byte too, as they come.
     """
 
-    def __init__(self, capture: Path | None) -> None:
+    def __init__(self, capture: Path | None, heard: Callable[[bytes], None] | None = None) -> None:
         self.total = 0
         self.captured = 0
         self.capture_failed = ""
@@ -45,11 +47,14 @@ class Drain:
         self._head = bytearray()
         self._tail = bytearray()
         self._path = capture
+        self._heard = heard
         self._file = -1
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
         self.total += len(data)
+        if self._heard is not None:
+            self._heard(data)
         self._digest.update(data)
         room = KEPT_HEAD - len(self._head)
         if room > 0:

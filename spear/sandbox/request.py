@@ -50,7 +50,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """One command. `environment` is what the session has exported so far (no host variable is added but PATH and the
-    locale); `cwd` is a host path inside a root; `capture` is where the whole output goes (None: not kept).
+    locale); `cwd` is a host path inside a root; `capture` is where the whole output goes (None: not kept). `heard` is
+    given the output as it comes, from the thread that runs the command; it must not raise.
     """
 
     script: str
@@ -62,6 +63,7 @@ class RunRequest:
     allowed_hosts: tuple[str, ...] = ()
     limits: Limits = Limits()
     capture: Path | None = None
+    heard: Callable[[bytes], None] | None = None
     output_limit: int = 50_000
     cancelled: Callable[[], bool] | None = None
 

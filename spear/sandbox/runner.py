@@ -24,6 +24,7 @@ from spear.sandbox.sealed import HOME, sweep
 from spear.sandbox.session import Configuration, Granted, Session
 from spear.sandbox.standby import Launch, Standby, Waiting, identities
 from spear.sandbox.supervisor import RELEASE_FD
+from spear.sandbox.termination import Process, terminate
 from spear.sandbox.wrapper import (
     NOT_CARRIED,
     REPORT_LIMIT,
@@ -130,6 +131,28 @@ class CommandRunner:
             except (OSError, ValueError) as error:
                 return _not_started(f"the sandbox could not be prepared: {error}", started_ns)
 
+    def terminate(self, told: set[Process]) -> None:
+        """Ask what the running command has started to end, from any thread; see `terminate`. Costs a look at /proc."""
+        if (launcher := self._session.launcher) is not None:
+            terminate(launcher.pid, told)
+
+    def kill(self) -> None:
+        """Kill the running command and all it started, from any thread; `run` then returns. A command that is still on
+        its way is not reached: ask again until `run` has returned.
+        """
+        if (launcher := self._session.launcher) is not None:
+            launcher.kill()
+
+    def beside(self, session_dir: Path) -> CommandRunner:
+        """A runner of the same tools, limits and owner for a command that runs at the same time as this one's: its
+        private directories and its supervisor are its own.
+        """
+        made = self._session.configuration
+        return CommandRunner(
+            session_dir, made.toolchains, path=made.path, home=made.home, owner=made.owner,
+            host_environment=made.environment, limits=made.limits, bwrap=made.bwrap,
+        )  # fmt: skip
+
     def prepare(self, request: RunRequest) -> None:
         """Make the sandbox of a command like the last one that `request` may turn out to be; its script is not looked
         at. Returns before it is there, costs little, and fails without a word: the command then gets another. None is
@@ -176,7 +199,7 @@ class CommandRunner:
         plan = self._plan(request, hello, granted, placement)
         launch = Launch(plan, self._start(plan, placement, granted), identities(plan, placement.overlays))
         self._latest = _Latest(request, granted, placement, launch)
-        drain = Drain(request.capture)
+        drain = Drain(request.capture, request.heard)
         killed_before = session.group.out_of_memory()
         shell = session.shell[0]
         begun = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import shutil
@@ -23,6 +24,8 @@ from spear.sandbox.toolchains import Toolchains, find
 
 MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 BWRAP_PATH = "/usr/bin:/usr/local/bin:/bin"
+# A control group is named after the process and this: two sessions of one process must not share, and remove, one.
+_SUPERVISORS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ class Session:
         return self.launcher
 
     def _launch(self) -> Launcher:
-        self._serial += 1
+        self._serial = next(_SUPERVISORS)
         self.group = choose(self.limits, self.configuration.environment, self._serial, systemd=self._systemd)
         # A supervisor of its own work directories: a volatile overlay refuses one that another has used.
         work = self.directories.work / str(self._serial)

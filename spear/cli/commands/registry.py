@@ -25,12 +25,14 @@ class Complete(StrEnum):
     PATH = "path"
     SESSION = "session"
     PROVISION = "provision"
+    JOB = "job"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command. `words` are the fixed words its first argument may be; `during_turn` commands only look, so they
-    run at once while a turn is running; `engine` names what it needs where an installation may be without it."""
+    run at once while a turn is running, but for those of its words in `waits`; `engine` names what it needs where an
+    installation may be without it."""
 
     name: str
     arguments: str
@@ -40,6 +42,7 @@ class Command:
     words: tuple[str, ...] = ()
     complete: Complete = Complete.NOTHING
     during_turn: bool = False
+    waits: tuple[str, ...] = ()
     engine: str = ""
 
     @property
@@ -105,6 +108,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("finetune", "status | list | doctor | prepare | inspect", "training as a by-product",
             _N, engine="training",
             words=("status", "list", "doctor", "prepare", "inspect")),
+    Command("jobs", "[start COMMAND | show N [all] | stop N]",
+            "commands that go on beside the chat; none outlives it", _P,
+            words=("start", "show", "stop"), complete=Complete.JOB, during_turn=True, waits=("start",)),
     Command("doctor", "", "what is missing, and the command that fixes it", _P),
     Command("help", "[COMMAND]", "this list, or one command", _P, aliases=("?",), during_turn=True),
 )  # fmt: skip

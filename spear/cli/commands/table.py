@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spear.cli.commands import changes, program, session
+from spear.cli.repl import jobs
 from spear.cli.repl.ports import ChatApplication, CommandHandler
 
 
@@ -13,6 +14,7 @@ def handlers_of(app: ChatApplication) -> Mapping[str, CommandHandler]:
     table: dict[str, CommandHandler] = {}
     table |= changes.handlers(app)
     table |= session.handlers(app)
+    table |= jobs.handlers(app)
     table |= program.handlers(app, lambda name: name in table)
     table |= app.commands
     return table

@@ -46,6 +46,8 @@ class Chat:
     def begin(self, driver: Driver, *, notify: bool, first: str = "") -> None:
         """The session is there: `first` is served, then what was entered before."""
         self.driver, self._notify = driver, notify
+        driver.remarked = self._remarked
+        self.entry.buffer.on_text_changed += lambda _: self._remark()
         if first:
             self._start(first)
         else:
@@ -131,10 +133,18 @@ class Chat:
             self._next()
 
     def _next(self) -> None:
+        self._remark()
         if (following := self._waiting.next()) is not None:
             self._start(following)
-        else:
-            self.screen.changed()
+
+    def _remarked(self) -> None:
+        self.screen.soon(self._remark)
+
+    def _remark(self) -> None:
+        """Say what was kept for a quiet moment, if this is one."""
+        if self.driver is not None and not self.busy and not self.entry.buffer.text:
+            self.driver.say_remarks()
+        self.screen.changed()
 
     def _thread(self, what: Callable[[], None]) -> threading.Thread:
         thread = threading.Thread(target=what, name="entry", daemon=True)

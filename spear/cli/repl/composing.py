@@ -9,8 +9,9 @@ from pathlib import Path
 from spear.cli.commands.table import handlers_of
 from spear.cli.defects import report
 from spear.cli.invocation import Invocation
-from spear.cli.repl.driver import Driver
+from spear.cli.repl.driver import Driver, Screen
 from spear.cli.repl.history import InputHistory
+from spear.cli.repl.jobs import ended_line, farewell
 from spear.cli.repl.opening import Opened
 from spear.cli.repl.session import ChatSession
 from spear.cli.resuming import resumed
@@ -31,9 +32,14 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
     def defect(error: Exception) -> str:
         return report(error, str(settings.state_dir))
 
+    def driver(screen: Screen) -> Driver:
+        made = Driver(chat, screen, handlers_of(chat), defect, light=settings.theme == "light")
+        chat.jobs.ended = lambda info: made.remark(ended_line(info))
+        return made
+
     return Opened(
         app=chat,
-        driver=lambda screen: Driver(chat, screen, handlers_of(chat), defect, light=settings.theme == "light"),
+        driver=driver,
         history=InputHistory(chat.state, chat.roots.primary, chat.redact),
         theme=settings.theme,
         plain=settings.plain,
@@ -42,5 +48,6 @@ def compose(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Path) -
         first="/resume" if choose else "",
         earlier=chat.earlier() if resume is not None else (),
         ready=chat.prepare,
+        leave=lambda: farewell(chat.jobs.close()),
         close=chat.close,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -61,6 +62,10 @@ class Screen(Protocol):
         """`text` as the operator left it in their editor. Raises UsageError where there is none."""
         ...
 
+    def page(self, text: str) -> None:
+        """Show a long text, filtered already, until the operator is done with it."""
+        ...
+
 
 class Driver:
     """One chat: its application, its screen, the handlers of its commands."""
@@ -82,6 +87,9 @@ class Driver:
         self.interruption = Interruption()
         self.finished = self.serving = False
         self.last_output = ""
+        self._remarks: deque[str] = deque()
+        self.remarked: Callable[[], None] = lambda: None
+        """Called, from any thread, when something is kept for a quiet moment."""
 
     def serve(self, line: str) -> None:
         """Serve one entry to its end. Never raises but for the end of the process."""
@@ -111,11 +119,24 @@ class Driver:
         """Whether an entry may be served at once while a turn runs: a command that only looks."""
         match = _COMMAND.fullmatch(line.strip())
         command = resolve(match[1]) if match else None
-        return isinstance(command, Command) and command.during_turn and command.name in self._handlers
+        if match is None or not isinstance(command, Command) or command.name not in self._handlers:
+            return False
+        return command.during_turn and (match[2] or "").partition(" ")[0] not in command.waits
 
     def notice(self, text: str) -> None:
         """Print a sentence the operator must be told, whatever is going on; from any thread."""
         self._complain(clean(text))
+
+    def remark(self, text: str) -> None:
+        """Keep a sentence for a moment in which nobody types and nothing is served; from any thread."""
+        self._remarks.append(text)
+        self.remarked()
+
+    def say_remarks(self) -> None:
+        """Print what was kept."""
+        while self._remarks:
+            said = self.screen.palette.paint(Style.MUTED, clean(self._remarks.popleft()))
+            self.screen.show(self._fitted(said))
 
     def replay(self, turns: Sequence[PastTurn]) -> None:
         """Print earlier turns of a resumed session: request, answer, verdict."""
@@ -251,6 +272,10 @@ class Terminal:
     def edit(self, text: str) -> str:
         """`text` as the operator left it in their editor."""
         return self._driver.screen.edit(text, ".md")
+
+    def read(self, text: str) -> None:
+        """Show a long text in the operator's pager."""
+        self._driver.screen.page(text)
 
     def submit(self, request: str) -> None:
         """Run a turn for a request, which is shown as an entered one would stand there."""

@@ -89,7 +89,10 @@ class _Live:
         app, screen = opened.app, self._screen
         palette = palette_of(opened.theme, self._environ, plain=False)
         screen.prefer(palette, bindings(self._chat, app.keys), vi=opened.vi)
-        sources = Sources(PathIndex(app.roots.primary), lambda: [row.id for row in app.sessions()])
+        sources = Sources(
+            PathIndex(app.roots.primary), lambda: [row.id for row in app.sessions()],
+            jobs=lambda: [str(info.number) for info in app.jobs.listing()],
+        )  # fmt: skip
         self._entry.equip(opened.history, LineCompleter(sources))
         driver = opened.driver(screen)
         screen.show(banner(app, screen.palette, screen.width()))

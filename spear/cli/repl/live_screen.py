@@ -2,7 +2,7 @@
 
 Text is printed once, into the scrollback, never redrawn. Rows below it are repainted at most fifteen times a second
 while something changes and not at all while nothing does. Everything here runs in the event loop's thread, except
-`show`, `ask`, `watch`, `changed`, `activity` and `edit`, which any thread may call.
+`show`, `ask`, `watch`, `changed`, `activity`, `edit` and `page`, which any thread may call.
 """
 
 from __future__ import annotations
@@ -117,6 +117,12 @@ class LiveScreen:
         if loop is None:
             return text
         return asyncio.run_coroutine_threadsafe(self._away_with(lambda: edited(text, suffix)), loop).result()
+
+    def page(self, text: str) -> None:
+        """A long text in the operator's pager, until they are done."""
+        loop = self._loop
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(self.pager(text), loop).result()
 
     def later(self, seconds: float) -> None:
         """Paint again after a while: a hint has had its time."""

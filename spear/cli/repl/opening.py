@@ -29,7 +29,7 @@ _TERMINAL_GONE = frozenset({errno.EIO, errno.EBADF, errno.ENXIO, errno.EPIPE})
 class Opened:
     """A session ready to be talked to: its application, what serves entries on a screen, the operator's preferences,
     what came before, what is entered for them at first. `ready` is called once the first screen is there, with what
-    prints a notice later; `close` when the chat has ended."""
+    prints a notice later; `leave` when the chat has ended, for what is to be said of it, and `close` after that."""
 
     app: ChatApplication
     driver: Callable[[Screen], Driver]
@@ -41,6 +41,7 @@ class Opened:
     earlier: Sequence[PastTurn] = ()
     first: str = ""
     ready: Callable[[Callable[[str], None]], None] = field(default=lambda _: None)
+    leave: Callable[[], str] = field(default=lambda: "")
     close: Callable[[], None] = field(default=lambda: None)
 
 
@@ -58,6 +59,8 @@ def converse(open_session: Open, environ: Mapping[str, str], *, plain: bool) -> 
 
     try:
         status = _run(opened, environ, plain)
+        if sessions and (said := sessions[0].leave()):
+            print(said, flush=True)
         if status == 0 and sessions:
             print(f"go on with this session: spear-chat --resume {sessions[0].app.session}", flush=True)
     except EOFError:

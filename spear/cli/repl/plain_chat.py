@@ -31,6 +31,7 @@ def run_plain(opening: Opened) -> int:
     with _ending(driver, ended), contextlib.suppress(_Ended):
         driver.serve(opening.first)
         while not driver.finished:
+            driver.say_remarks()
             try:
                 line = screen.read("> ")
             except KeyboardInterrupt:

@@ -92,6 +92,10 @@ class PlainScreen:
         """`text` as the operator left it in their editor."""
         return edited(text, suffix)
 
+    def page(self, text: str) -> None:
+        """Print a long text: a reader of lines scrolls back by its own means."""
+        self.show(text)
+
     def _line(self, prompt: str) -> str | None:
         self._stdout.write(prompt)
         self._stdout.flush()

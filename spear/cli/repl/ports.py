@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
     from pathlib import Path
 
+    from spear.agent.host import Refusal
     from spear.agent.messages import Message
     from spear.cli.display.palette import Palette
     from spear.cli.permission_file import PermissionFile
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
     from spear.events.turn import TurnResult
     from spear.host.confirmation import Confirm
     from spear.host.consent import Approvals
+    from spear.host.job import Job, JobInfo
     from spear.workspace.checkpoints import CheckpointInfo, UndoReport
     from spear.workspace.roots import Roots
     from spear.workspace.undo_plan import UndoPlan
@@ -90,6 +92,10 @@ class CommandIO(Protocol):
         """`text` as the operator left it in their editor. Raises UsageError where there is none."""
         ...
 
+    def read(self, text: str) -> None:
+        """Show a long text, filtered already, in the operator's pager until they are done."""
+        ...
+
     def submit(self, request: str) -> None:
         """Run a turn for a request, as if it had been entered."""
         ...
@@ -125,6 +131,31 @@ class SessionRow:
     turns: int
     title: str
     note: str = ""
+
+
+class JobBook(Protocol):
+    """The background jobs of a chat."""
+
+    @property
+    def running(self) -> int:
+        """How many run now."""
+        ...
+
+    def start(self, command: str, confirm: Confirm, show: Sink) -> JobInfo | Refusal:
+        """Start one by the operator's hand, asking where the mode asks; `show` is given notices."""
+        ...
+
+    def listing(self) -> tuple[JobInfo, ...]:
+        """All that are remembered, the oldest first."""
+        ...
+
+    def job(self, number: int) -> Job | None:
+        """The job of a number."""
+        ...
+
+    def stop(self, number: int) -> tuple[JobInfo, ...]:
+        """End one; () when it did not run."""
+        ...
 
 
 class ChatApplication(Protocol):
@@ -166,6 +197,11 @@ class ChatApplication(Protocol):
     @property
     def keys(self) -> Mapping[str, tuple[str, ...]]:
         """The keys of each action, as `[keys]` has them."""
+        ...
+
+    @property
+    def jobs(self) -> JobBook:
+        """Commands that go on beside the chat, whatever session it is in."""
         ...
 
     @property

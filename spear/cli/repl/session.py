@@ -13,6 +13,7 @@ from spear.cli.application import Application
 from spear.cli.backend import SessionBackend, endpoint_label
 from spear.cli.invocation import Invocation
 from spear.cli.permission_file import PermissionFile
+from spear.cli.repl.background import ChatJobs
 from spear.cli.repl.behind_prompt import BehindThePrompt
 from spear.cli.repl.by_hand import file_text, run_by_hand
 from spear.cli.repl.differences import difference
@@ -45,6 +46,7 @@ class ChatSession:
         self._invocation = invocation
         self._say: Callable[[str], None] = lambda _: None
         self._app = Application(invocation)
+        self.jobs = ChatJobs(lambda: self._app)
         self._behind = BehindThePrompt(self._app, replaying=self._invocation.replay is not None)
 
     # --- what is shown ----------------------------------------------------------------------------------------------
@@ -283,8 +285,9 @@ class ChatSession:
         return place
 
     def close(self) -> None:
-        """End the session, and what was started for its model."""
+        """End the session, its jobs, and what was started for its model."""
         try:
+            self.jobs.close()
             self._app.close()
         finally:
             self._model.close()
@@ -292,12 +295,13 @@ class ChatSession:
     def _reopen(self, resume: Session | None) -> None:
         """Another `Application` in place of this one, which stays when the other cannot be opened."""
         before = self._app
-        if resume is not None and resume.id == before.session:
-            before.close()  # a session is open once
-            self._app = Application(replace(self._invocation, resume=resume))
-        else:
-            self._app = Application(replace(self._invocation, resume=resume))
-            before.close()
+        with self.jobs.switching:
+            if resume is not None and resume.id == before.session:
+                before.close()  # a session is open once
+                self._app = Application(replace(self._invocation, resume=resume))
+            else:
+                self._app = Application(replace(self._invocation, resume=resume))
+                before.close()
         self._app.approvals = before.approvals
         self._app.set_mode(before.mode)
         self._behind = BehindThePrompt(self._app, replaying=self._invocation.replay is not None)

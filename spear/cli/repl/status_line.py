@@ -11,6 +11,7 @@ def idle_line(app: ChatApplication, width: int, hint: str = "") -> str:
     parts = [app.mode.value, app.model_label]
     if app.standard_label:
         parts.append(app.standard_label)
+    parts += running_jobs(app)
     if app.last is not None:
         parts.append(f"last turn {app.last.result.verdict.value.lower().replace('_', ' ')}")
     return fitted(hint or " · ".join(parts), width)
@@ -24,13 +25,20 @@ def running_line(app: ChatApplication, progress: Progress, waiting: int, width: 
     context = f"{100 * progress.context_tokens // window}%"
     begin = (app.mode.value, f"{progress.elapsed:.0f} s", rounds)
     cost = (progress.spending.text,) if progress.spending.text else ()
-    end = (*cost, progress.so_far, *((f"{waiting} waiting",) if waiting else ()), *((hint,) if hint else ()))
+    beside = (*running_jobs(app), *((f"{waiting} waiting",) if waiting else ()))
+    end = (*cost, progress.so_far, *beside, *((hint,) if hint else ()))
     long = " · ".join((*begin, *([f"{spent} tokens"] if spent else ()), f"context {context}", *end))
     short = " · ".join((*begin, *([f"{spent} tok"] if spent else ()), f"ctx {context}", *end))
     stops = "" if hint else " · Ctrl+C stops"
     least = " · ".join((*begin[:2], hint or progress.so_far))
     rows = (long + stops, short + stops, short, least)
     return fitted(next((row for row in rows if len(row) <= width), least), width)
+
+
+def running_jobs(app: ChatApplication) -> tuple[str, ...]:
+    """`1 job` while one runs beside the chat."""
+    number = app.jobs.running
+    return (f"{number} job{'' if number == 1 else 's'}",) if number else ()
 
 
 def fitted(text: str, width: int) -> str:

@@ -21,6 +21,7 @@ from spear.agent.messages import Message, Role
 from spear.cli.commands.table import handlers_of
 from spear.cli.keystrokes import DEFAULTS
 from spear.cli.permission_file import PermissionFile
+from spear.cli.repl.background import ChatJobs
 from spear.cli.repl.driver import Driver
 from spear.cli.repl.history import InputHistory
 from spear.cli.repl.opening import Opened, converse
@@ -61,6 +62,7 @@ class StandIn:
         self.standard_label, self.context_window = "", 32768
         self.price = None
         self.keys = DEFAULTS
+        self.jobs = ChatJobs(lambda: self)  # none is started here
         self.commands: Mapping[str, CommandHandler] = {"knowledge": self._knowledge}
         self.approvals, self.backends = Approvals(), {}
         self.permission_file = PermissionFile(workspace, TrustStore(self.state.trusted))

@@ -181,7 +181,7 @@ def test_the_time_an_operator_took_to_answer_is_not_the_tools(shown):
 
 @pytest.mark.parametrize("width", [48, 60, 72, 80, 100, 160])
 def test_the_status_row_gives_up_words_before_it_is_cut(width):
-    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
+    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768, jobs=SimpleNamespace(running=0))
     progress = Progress(rounds=3, tokens=45, context_tokens=2000, changed=True)
     assert "changed, not checked yet" in running_line(app, progress, 0, width)
     hint = "mode safe, from the next call on"
@@ -192,7 +192,7 @@ def test_the_status_row_gives_up_words_before_it_is_cut(width):
 
 def test_the_cost_stands_in_the_row_while_the_turn_runs_and_in_the_block_at_its_end(shown):
     shown.view.progress.spending = Spending(Price(input=3.0, output=15.0))
-    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
+    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768, jobs=SimpleNamespace(running=0))
     assert "USD" not in running_line(app, shown.view.progress, 0, 160)
     shown.event(EventName.MODEL_ANSWERED, input_tokens=1000, output_tokens=100, tool_calls=["patch"])
     assert " · 0.0045 USD · " in running_line(app, shown.view.progress, 0, 160)
@@ -207,7 +207,7 @@ def test_an_unknown_cost_is_not_there(shown):
 
 
 def test_the_status_row_names_the_mode_the_next_call_is_granted_by():
-    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768)
+    app = SimpleNamespace(mode=Mode.AUTO, context_window=32768, jobs=SimpleNamespace(running=0))
     assert running_line(app, Progress(), 0, 100).startswith("auto · ")
     app.mode = Mode.SAFE
     assert running_line(app, Progress(), 0, 100).startswith("safe · ")
