@@ -26,6 +26,7 @@ class Complete(StrEnum):
     SESSION = "session"
     PROVISION = "provision"
     JOB = "job"
+    BACKEND = "backend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("bad", "", "mark the last exchange as one never to learn from", _C, engine="training"),
     Command("mode", "[safe | ask | auto]", "show or change what may happen unasked", _M,
             words=("safe", "ask", "auto"), during_turn=True),
-    Command("model", "[NAME]", "show or change backend and model", _M, aliases=("switch",)),
+    Command("model", "[NAME]", "show or change backend and model", _M, aliases=("switch",), complete=Complete.BACKEND),
     Command("permissions", "[save N | revoke N]",
             "what was approved or forbidden for good; keep it in the project, or revoke it", _M,
             words=("save", "revoke")),

@@ -25,12 +25,13 @@ def _nothing() -> Sequence[str]:
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where words come from: paths of the workspace, ids of stored sessions, labels of the bound standard, numbers of
-    background jobs."""
+    background jobs, names of backends."""
 
     paths: PathIndex
     sessions: Callable[[], Sequence[str]] = field(default=_nothing)
     provisions: Callable[[], Sequence[str]] = field(default=_nothing)
     jobs: Callable[[], Sequence[str]] = field(default=_nothing)
+    backends: Callable[[], Sequence[str]] = field(default=_nothing)
 
 
 class LineCompleter(Completer):
@@ -69,6 +70,8 @@ class LineCompleter(Completer):
                 yield from _starting(self._sources.sessions(), last)
             case Complete.PROVISION if rest.startswith("show "):
                 yield from _starting(self._sources.provisions(), last)
+            case Complete.BACKEND:
+                yield from _starting(self._sources.backends(), last)
             case Complete.JOB if rest.startswith(("show ", "stop ")):
                 yield from _starting(self._sources.jobs(), last)
             case Complete.JOB if rest.startswith("start "):

@@ -7,12 +7,13 @@ told, something forbidden. A piece that begins with no verb ("… and src/b.c") 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spear.control.classification import prohibitions
 from spear.control.classification.lexicon import (
     CHANGING,
+    DETERMINERS,
     NEUTRAL,
     POLITE,
     QUESTION_WORDS,
@@ -103,6 +104,20 @@ _NOUN_FOLLOWS = re.compile(
 _OPEN_INFINITIVE = re.compile(
     r"\b(?:how\s+to|whether\s+to|ways?\s+to|steps\s+to|how\s+(?:i|you|we|one)\s+(?:can|could|should|would|might|may)|comment|pour)\b"
 )
+_PLAIN_JOINT_AND = re.compile(r"^,?\s*(?:and(?:\s+then)?|then|et(?:\s+puis)?|puis|ensuite)\s*$")
+_PUTS = re.compile(
+    r"^(?P<verb>[a-z]{3,})\s+(?:it|them|its|their|the|this|that|these|those|an?|some|son|sa|ses|leurs?|les?|la|une?|des|ce"
+    r"|cette|ces)\b.*\s(?:in|into|inside|dans)\s+(?P<file>\S+)$"
+)
+_NO_VERBS = frozenset(
+    {
+        "also", "whether", "both", "only", "even", "especially", "maybe", "perhaps", "possibly", "not", "including",
+        "particularly", "namely", "besides", "with", "without", "for", "from", "about", "against", "between", "under",
+        "over", "near", "like", "unlike", "than", "since", "because", "although", "though", "while", "until", "before",
+        "after", "where", "there", "here", "half", "most", "many", "much", "aussi", "avec", "pour", "sur", "sous",
+        "entre", "comme", "surtout", "meme", "tous", "toutes", "tout", "toute", "donc", "puis", "chez", "contre",
+    }
+)  # fmt: skip
 _PLAIN_JOINT = re.compile(r"^,?\s*(?:and|or|et|ou)?\s*$")
 _FRENCH_INFINITIVE = re.compile(r"^\w+(?:er|ir|re)\b")
 
@@ -117,6 +132,8 @@ def split(text: str) -> tuple[Clause, ...]:
         for left, right in pieces:
             piece = _clause(text, left, right, question, first=first)
             first = first and bool(_INTRODUCTION.match(fold(piece.text).lstrip()))
+            if len(clauses) > opened and (verb := _puts_somewhere(text, clauses[-1], piece)):
+                piece = replace(piece, mood=Mood.CHANGE, head=verb)
             if len(clauses) > opened and _continues(text, clauses[-1], piece):
                 previous = clauses.pop()
                 piece = Clause(previous.start, right, text[previous.start : right], previous.mood, previous.head)
@@ -142,6 +159,20 @@ def _continues(text: str, previous: Clause, piece: Clause) -> bool:
     if re.search(r"\bcomment\b|\bpour\b", before):
         return bool(_FRENCH_INFINITIVE.match(plain))
     return piece.mood is Mood.ACT or rest not in {"it", "them", "that", "this"}
+
+
+def _puts_somewhere(text: str, previous: Clause, piece: Clause) -> str:
+    """ "Read a.json and cache its content in b.py": after something to read, a word that no lexicon knows and that has
+    an object and a file to put it into is a verb, and asks for a change. "" for any other piece."""
+    if previous.mood is not Mood.READ or piece.mood is not Mood.STATEMENT:
+        return ""
+    found = _PUTS.match(fold(piece.text).strip())
+    if found is None or not _PLAIN_JOINT_AND.match(fold(text[previous.end : piece.start])):
+        return ""
+    destination = found["file"].rstrip(".,;:!?)")
+    verb = found["verb"]
+    known = verb in QUESTION_WORDS or verb in DETERMINERS or verb in _NO_VERBS
+    return verb if not known and paths(destination) and destination not in fold(previous.text) else ""
 
 
 def _turns(text: str, previous: Clause, piece: Clause) -> bool:

@@ -18,6 +18,8 @@ READING = frozenset(
         "cite",
         "clarify",
         "compare",
+        "contrast",
+        "relate",
         "confirm",
         "consider",
         "count",

@@ -141,10 +141,13 @@ def test_every_command_and_alias_completes(tree):
         ("what does Rule 4.", "4.2-1"),
         ("what does §4.", "4.2-1"),
         ("/standard show 4", "4.2-1"),
+        ("/jobs stop 1", "12"),
+        ("/model far", "far-away"),
+        ("/switch f", "far-away"),
     ],
 )
 def test_arguments_complete(tree, text, expected):
-    sources = Sources(PathIndex(tree, 5), lambda: ["s-0001"], lambda: ["4.2-1"])
+    sources = Sources(PathIndex(tree, 5), lambda: ["s-0001"], lambda: ["4.2-1"], lambda: ["12"], lambda: ["far-away"])
     assert expected in completions(text, sources)
 
 
