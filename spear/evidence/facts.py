@@ -64,6 +64,7 @@ class Makefile:
 
 
 _PRINTERS = frozenset({"echo", "printf", "cat", "grep", "egrep", "awk", "sed", "sort", "column", "true", ":", "tput"})
+_VARIABLE = re.compile(r"\$[({][\w.@<^?*+-]+[)}]")
 _GREP = re.compile(r"(?:^|[\s@&;!(])[ef]?grep\s")
 _OWN_TEXT = re.compile(r"\$[({]?MAKEFILE_LIST|\b(?:GNU)?[Mm]akefile\b")
 _PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
@@ -71,7 +72,8 @@ _PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
 
 def _commands(line: str) -> list[str]:
     """The first word of each command of a recipe line; a line that cannot be read has the one word ""."""
-    lexer = shlex.shlex(line.lstrip("@-+ \t"), posix=True, punctuation_chars=True)
+    line = _VARIABLE.sub("variable", line.lstrip("@-+ \t"))  # whose parentheses begin no command
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:
         words = list(lexer)

@@ -175,7 +175,7 @@ def test_every_setting_is_a_key_with_a_variable():
     for option in settings_options():
         assert option.key in keys, option.key
     with_variable = {option.key for option in settings_options() if option.variable}
-    tables = {f"keys.{action}" for action in DEFAULTS} | {"backends", "permissions"}
+    tables = {f"keys.{action}" for action in DEFAULTS} | {"backends", "hooks", "permissions"}
     assert set(keys) - with_variable == tables | {"api_key_cmd", "ssh"}
 
 
