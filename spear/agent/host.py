@@ -135,6 +135,15 @@ class ToolRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Edited:
+    """The file an edit changed, as it is shown, and how many lines it gained and lost."""
+
+    path: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool returned: `text` for the model; the rest for the host's record and the core's guardrail."""
 
@@ -144,6 +153,7 @@ class ToolResult:
     changed: bool = False
     paths_read: Sequence[str] = ()
     reason: str = ""
+    edited: Edited | None = None
 
 
 @dataclass(frozen=True, slots=True)

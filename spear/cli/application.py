@@ -44,6 +44,7 @@ from spear.events.turn import TurnResult
 from spear.host.confirmation import Confirm, nobody
 from spear.state.audit import AuditLog, timestamp
 from spear.state.directory import StateDirectory
+from spear.state.files import state_error
 from spear.state.liveness import Presence
 from spear.state.redaction import Redactor
 from spear.state.request_history import Entry, RequestHistory
@@ -83,6 +84,7 @@ class Application:
         self.conversation: tuple[Message, ...] = ()
         self.turn_number = 0
         self.last: FinishedTurn | None = None
+        self.unsaved = ""
         self._approvals: Approvals | None = None
         self._host: HostSession | None = None
         self._web: WebAccess | None = None
@@ -218,25 +220,30 @@ class Application:
             self._running = False
             gc.enable()  # `main` held it off while modules loaded
         self.conversation, self.last = done.conversation, done
-        self.save()
-        self._keep_in_history(done)
+        problems = self._kept(done)
         rates = self.capturing.rates
         bench = rated(done, self.workspace.project, lambda: self.host, sink, cancelled) if rates else None
-        for problem in filter(None, [self.capturing.finish(done, self.settings.model, bench)]):
+        for problem in filter(None, [*problems, self.capturing.finish(done, self.settings.model, bench)]):
             sink(Live(LiveKind.NOTICE, problem))
         if late := self._steered():
             sink(Live(LiveKind.NOTICE, f"said too late for this turn: {late}"))
         self.hooking.turn_ended(done, sink, cancelled)
         return done
 
-    def _keep_in_history(self, done: FinishedTurn) -> None:
-        """Make the turn findable; a history that cannot be written spoils no turn."""
+    def _kept(self, done: FinishedTurn) -> list[str]:
+        """Save the session and make the turn findable; what could not be kept spoils no turn that has ended."""
+        try:
+            self.save()
+            self.unsaved = ""
+        except StateError as error:
+            self.unsaved = f"this turn could not be saved: {error}"
         request, answer = self.redactor.text(done.result.request), self.redactor.text(done.result.answer)
         entry = Entry(self.session, done.result.turn, str(self.roots.primary), timestamp(), request)
         try:
             self.history.add(entry, answer)
         except StateError as error:
             self.notices += (str(error),)
+        return [self.unsaved]
 
     def steer(self, text: str) -> bool:
         """Hand the model a word at the next tool boundary of the turn that runs; False when none does."""
@@ -304,7 +311,10 @@ class Application:
 
     def apply_undo(self, plan: UndoPlan, force: bool = False) -> UndoReport:
         """Restore; the conversation gets one factual line, so that the model knows."""
-        report = self.host.checkpoints.apply(plan, force)
+        try:
+            report = self.host.checkpoints.apply(plan, force)
+        except OSError as error:
+            raise state_error("put files back in", self.roots.primary, error) from error
         files = list(report.restored)
         self._audit(EventName.UNDO_APPLIED, {"steps": list(plan.steps), "restored": files, "role": plan.role.value})
         fact = undo_fact(plan.role.value, files)

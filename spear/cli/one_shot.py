@@ -31,8 +31,8 @@ from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 
 WAYS_OUT = (
     "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), play a "
-    "recording (--replay FILE), or serve a GGUF file with the spear[local] extra (--gguf FILE); undo, audit, policy, "
-    "classify and doctor need none."
+    "recording (--replay FILE), or serve a GGUF file with the spear-chat[local] extra (--gguf FILE); undo, audit, "
+    "policy, classify and doctor need none."
 )
 _LARGEST_ATTACHMENT = 1 << 20
 
@@ -78,7 +78,7 @@ def run_one_shot(parsed: argparse.Namespace, environ: Mapping[str, str], cwd: Pa
     )
     if mismatch:
         _diagnose(f"spear-chat: {mismatch}")
-    return exit_status(done, stopping.status) or (NOT_SHOWN if mismatch else 0)
+    return exit_status(done, stopping.status) or (NOT_SHOWN if mismatch else 1 if app.unsaved else 0)
 
 
 def _in_form(done: FinishedTurn, schema: AnswerSchema) -> tuple[FinishedTurn, str]:

@@ -39,7 +39,7 @@ def attach(request: str, directory: Path, keep_in: Path, *, taken_by: str, takes
         if not takes:
             raise UsageError(
                 f"{name} is an image, and {taken_by} is not known to take any",
-                hint="if it does, say so: --images, or images = true for its backend",
+                hint="if it does: --images, or images = true for its backend; to name the file alone, leave out the @",
             )
         if len(images) == _MOST:
             raise UsageError(f"more than {_MOST} images are attached", hint="send them in several requests")

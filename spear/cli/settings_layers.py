@@ -76,6 +76,10 @@ class Layer:
         name, place = ".".join(location), origin.where or origin.layer
         if first["type"] == "missing":
             return ConfigurationError(f"{name} is missing in {place}", hint="add it")
+        if first["type"] == "extra_forbidden":
+            return ConfigurationError(
+                f"{name} ({place}): there is no such key", hint="take it out, or correct its name"
+            )
         accepted = re.sub(r"^(?:Value error, )?Input ", "", first["msg"])
         accepted = re.sub(r"a valid dictionary(?: or instance of \w+)?", "a table", accepted)
         return ConfigurationError(f"{name} = {first['input']!r} ({place}): it {accepted}", hint="correct the value")

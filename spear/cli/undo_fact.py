@@ -17,6 +17,11 @@ def undo_fact(role: str, files: Sequence[str]) -> str:
     return f"{_BEGINNING[role]} {', '.join(files[:_SHOWN]) or 'none'}{more}."
 
 
+def are_files_put_back(said: Sequence[str]) -> bool:
+    """Whether files were undone since the last turn, by what the operator said, oldest first."""
+    return bool(said) and said[-1].startswith(_BEGINNING["undo"])
+
+
 def is_undo_fact(text: str) -> bool:
     """Whether a message of the conversation is such a line and no request."""
     return text.startswith(tuple(_BEGINNING.values()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from spear.agent.host import Outcome, ToolRequest, ToolResult
@@ -71,8 +72,8 @@ class EventObserver(Observer):
             "changed": result.changed,
             "characters": len(result.text),
         }
-        if request.tool in ("patch", "write_file") and result.changed:
-            data["added"], data["removed"] = _line_counts(result.text)
+        if result.edited is not None:
+            data |= asdict(result.edited)
         if started := self._started.pop(request.call_id, None):
             data["duration_s"] = round(time.monotonic() - started, 3)
         if result.outcome is Outcome.REFUSED and result.refusal is not None:
@@ -103,11 +104,3 @@ def outline(arguments: Mapping[str, Any]) -> dict[str, Any]:
         else:
             shown[name] = value
     return shown
-
-
-def _line_counts(diff: str) -> tuple[int, int]:
-    """Lines a unified diff adds and removes."""
-    lines = diff.split("\n")
-    added = sum(1 for line in lines if line.startswith("+") and not line.startswith("+++ "))
-    removed = sum(1 for line in lines if line.startswith("-") and not line.startswith("--- "))
-    return added, removed

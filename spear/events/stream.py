@@ -22,6 +22,10 @@ class Event:
     turn: int = 0
 
 
+RESTARTED = "\n\n[the connection broke; the answer starts again]\n\n"
+"""The text that stands between what was streamed of an answer and its beginning anew."""
+
+
 class LiveKind(StrEnum):
     """What a `Live` item carries."""
 

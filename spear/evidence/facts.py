@@ -65,7 +65,10 @@ class Makefile:
 
 _PRINTERS = frozenset({"echo", "printf", "cat", "grep", "egrep", "awk", "sed", "sort", "column", "true", ":", "tput"})
 _VARIABLE = re.compile(r"\$[({][\w.@<^?*+-]+[)}]")
-_GREP = re.compile(r"(?:^|[\s@&;!(])[ef]?grep\s")
+_DECIDES = re.compile(
+    r"(?:^|[\s@&;!(])[ef]?grep\s[^|]*$|\|\s*[ef]?grep\s+(?:-\w*q|--quiet)|(?:^|[\s@&;!(])awk\b.*(?:\bexit\b|\s-f\s)"
+    r"|(?:^|[\s@&;!(])sort\s+(?:-\w*[cC]\b|--check)"
+)
 _OWN_TEXT = re.compile(r"\$[({]?MAKEFILE_LIST|\b(?:GNU)?[Mm]akefile\b")
 _PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
 
@@ -90,7 +93,8 @@ def _commands(line: str) -> list[str]:
 
 
 def _prints(line: str) -> bool:
-    if _GREP.search(line) and not _OWN_TEXT.search(line) and "|" not in line:
+    line = re.sub(r"(?:^|\s)#.*", "", line)
+    if not _OWN_TEXT.search(line) and _DECIDES.search(line):
         return False  # its status says whether something is there; help is read from the makefile itself
     return all(word in _PRINTERS for word in _commands(line))
 

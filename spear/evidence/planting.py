@@ -43,6 +43,11 @@ _SETS_UP = names(
 )
 """Tools that fetch, configure, generate or build, whatever their subcommand."""
 
+_TELLS_CMAKE = re.compile(
+    r"(?:-C|-DCMAKE_(?:PROJECT_\w*INCLUDE\w*|TOOLCHAIN_FILE|CROSSCOMPILING_EMULATOR|\w+_COMPILER(?:_LAUNCHER)?)"
+    r"(?::\w+)?=)(?P<value>.+)"
+)
+_IDLE = names("true false : echo sleep")
 _READS_SOURCE_ELSEWHERE = names("cmake meson configure")
 _MODULES_THAT_SET_UP = names("venv pip ensurepip virtualenv build")
 _NO_CONTENT = frozenset({WriteKind.DELETE, WriteKind.MKDIR, WriteKind.MODE, WriteKind.FORMAT})
@@ -257,12 +262,27 @@ def _writer(
 ) -> Iterator[_Writer]:
     simple = leaf.simple
     given = tuple(d for d in found if d.kind not in _NO_CONTENT)
+    if simple.name == "cmake" and (told := _by_cmake(leaf, facts, setting)) is not None:
+        yield told
+        return
     if simple.name == "git" and not any(word.value in ("apply", "am") for word in simple.argv[1:3]):
         given, opaque = tuple(d for d in given if d.operator != "git"), False  # what git puts there, it had
     unread = simple.nested is None and (opaque or any(not d.certain for d in given))
     if given or unread:
         text, code = _told(simple, facts, setting) if unread else ("", False)
         yield _Writer(leaf.path, in_sequence(leaf), given, unread, text, code)
+
+
+def _by_cmake(leaf: Leaf, facts: ProjectFacts, setting: Setting) -> _Writer | None:
+    """What CMake does that is no configuring of the project: a script of this turn's, or told another program."""
+    words = [word.value or "" for word in leaf.simple.argv[1:]]
+    script = next((following for word, following in pairwise([*words, ""]) if word == "-P"), "")
+    if script and facts.made_here(_place(script, leaf.simple, facts, setting)):
+        file = posixpath.normpath(posixpath.join(facts.root, setting.start, leaf.simple.cwd or "", script))
+        return _Writer(leaf.path, in_sequence(leaf), (), unread=True, text=told_by([file], facts), code=True)
+    if _is_told_a_program(leaf.simple, facts, setting):
+        return _Writer(leaf.path, in_sequence(leaf), (), unread=True, text=None)
+    return None
 
 
 def _sets_up(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
@@ -276,8 +296,22 @@ def _sets_up(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
     if "/" in (simple.argv[0].value or "") and facts.made_here(_place(simple.argv[0].value, simple, facts, setting)):
         return False
     if name in _READS_SOURCE_ELSEWHERE:
-        return True
+        return not {"-P", "-E"} & set(words) and not _is_told_a_program(simple, facts, setting)
     return not any(word is None or is_scratch(word.partition("=")[2] or word, facts) for word in words)
+
+
+def _is_told_a_program(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
+    """Whether CMake is given code or a program of this turn's, or one that does nothing, in place of the project's."""
+    words = [word.value or "" for word in simple.argv[1:]]
+    for word, following in pairwise([*words, ""]):
+        told = _TELLS_CMAKE.match(f"{word}{following}" if word in ("-D", "-C") else word)
+        if told is None:
+            continue
+        value = told["value"]
+        place = _place(value, simple, facts, setting)
+        if posixpath.basename(value) in _IDLE or is_scratch(value, facts) or (place and facts.made_here(place)):
+            return True
+    return False
 
 
 def _place(word: str | None, simple: Simple, facts: ProjectFacts, setting: Setting) -> str:

@@ -51,6 +51,7 @@ class Provenance:
         stock: Products,
     ) -> Provenance:
         """Read from the script. Costs next to nothing where it wrote no product and names no scratch directory."""
+        wrote = _renewed(script, candidates, facts, setting, wrote)
         outside = scratch_writes(script, candidates, facts, setting)
         removed = scratch_removals(script, facts, setting) if stock.scratch else ()
         found = plantings(script, candidates, facts, setting, wrote) if wrote else ()
@@ -104,6 +105,26 @@ class Provenance:
         return bool(paths) and all(path in fresh or self.stock.was_made(path) for path in paths)
 
 
+def _renewed(
+    script: Script,
+    candidates: Collection[CheckCandidate],
+    facts: ProjectFacts,
+    setting: Setting,
+    wrote: tuple[ProductWrite, ...],
+) -> tuple[ProductWrite, ...]:
+    """The writes, those of a script that first cleans as what they are: a build made the same bytes anew."""
+    if not any(write.touched for write in wrote):
+        return wrote
+    cleans = any(CheckKind.CLEAN in c.kinds and not c.finding.is_own(facts) for c in candidates)
+    gone = {facts.shown(place) for place, _ in scratch_removals(script, facts, setting)}
+    return tuple(
+        replace(write, touched=False)
+        if write.touched and (cleans or any(at and _meet(write.path, at) for at in gone))
+        else write
+        for write in wrote
+    )
+
+
 def _copies_elsewhere(wrote: Collection[ProductWrite], foreign: set[str], stock: Products) -> frozenset[str]:
     """Copies of what builds made of this state, in places no build of it has written to: `cp build/app dist/`. Where
     builds write, a copy would take the place of another product."""
@@ -138,7 +159,7 @@ def products_after(
         found = Provenance.of(script, candidates, facts, start, wrote, stock)
         left = found.still_outside() | {planting.path for planting in found.outside}
         stock = replace(stock, scratch=frozenset(left)) if left != stock.scratch else stock
-        stock = stock.written(wrote, {planting.path for planting in found.plantings}, found.compiled)
+        stock = stock.written(found.wrote, {planting.path for planting in found.plantings}, found.compiled)
     built = {result.root for result in check.results if _is_passed_build(result)} if check is not None else set()
     return stock if built <= stock.built else replace(stock, built=stock.built | built)
 

@@ -53,7 +53,7 @@ def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, settin
     around = list(leaves(script))
     if _is_elsewhere(candidate, facts, setting, around) or _reads_elsewhere(candidate, facts):
         return CheckCode.ELSEWHERE
-    if any(facts.leads_out(path) for path in _places(candidate)):
+    if any(facts.leads_out(path) for path in _places(candidate, facts, setting)):
         return CheckCode.ELSEWHERE
     if CheckKind.TEST in candidate.kinds and _leaves_tests_out(candidate, around, setting):
         return CheckCode.TESTS_SKIPPED_BY_FLAG
@@ -90,10 +90,11 @@ def other_root(script: Script, candidate: CheckCandidate, facts: ProjectFacts, s
     return (facts.other_root(where) if where is not None else None) or ""
 
 
-def _places(candidate: CheckCandidate) -> set[str]:
+def _places(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> set[str]:
     """The places of the workspace a check works in and is decided by."""
     finding = candidate.finding
-    found = {finding.cwd or "", candidate.simple.cwd or "", *finding.paths, *finding.decided_by}
+    where = facts.place(candidate.simple.cwd or ".", setting.start)
+    found = {finding.cwd or "", where or "", *finding.paths, *finding.decided_by}
     return {path for path in found if path and not path.startswith("/")}
 
 

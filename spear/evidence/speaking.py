@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections.abc import Collection
 
-from spear.evidence.apart import COMPILED
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.roots import root_of, within_root
 
@@ -51,7 +50,7 @@ def _own_files_named(text: str, directory: str, facts: ProjectFacts) -> set[str]
     """The absolute paths of this turn's files that a text names, from its directory or from the top of the root; what
     is compiled says only what its program does."""
     found = set()
-    for word in {word for word in _WORD.findall(text) if not word.endswith(COMPILED)}:
+    for word in set(_WORD.findall(text)):
         for base in (directory, facts.root):
             place = posixpath.normpath(posixpath.join(base, word))
             shown = facts.shown(place)

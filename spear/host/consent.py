@@ -145,7 +145,10 @@ def put(question: Question, confirm: Confirm, emit: Sink, turn: int) -> Reply:
     }
     emit(Event(EventName.CONFIRMATION_ASKED, shown, turn))
     reply = confirm(question)
-    emit(Event(EventName.CONFIRMATION_ANSWERED, {**shown, "answer": reply.choice.value, "reason": reply.reason}, turn))
+    answer = {**shown, "answer": reply.choice.value, "reason": reply.reason}
+    if reply.choice is Choice.EDITED:
+        answer["command"] = reply.command
+    emit(Event(EventName.CONFIRMATION_ANSWERED, answer, turn))
     return reply
 
 

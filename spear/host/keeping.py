@@ -124,7 +124,11 @@ class Keeper:
             self._note_set_up(upper, root, entries)
         places = {entry.path: self._location(root, entry.path) for entry in entries}
         delivered = {
-            entry.path: self._log.is_delivered(places[entry.path], upper / entry.path, directory=_is_directory(entry))
+            entry.path: self._log.is_delivered(
+                places[entry.path],
+                (root if entry.kind is UpperKind.DELETED else upper) / entry.path,
+                directory=_is_directory(entry),
+            )
             for entry in entries
         }
         refusals: list[Refusal] = []

@@ -1,4 +1,4 @@
-"""A model file the operator names, served by llama.cpp in a child process: the `spear[local]` extra (spec 8.1)."""
+"""A model file the operator names, served by llama.cpp in a child process: the `spear-chat[local]` extra (spec 8.1)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class GgufServer:
         """Start it. Raises `ModelFailure` for a file that is no model, and without the extra."""
         trained = self._look_at_file()
         if find_spec("xllamacpp") is None:
-            message = f"{self._file.name} needs the extra spear[local], which is not installed"
+            message = f"{self._file.name} needs the extra spear-chat[local], which is not installed"
             raise ModelFailure(FailureKind.UNREACHABLE, message, _INSTALL)
         window = min(self._window, trained or self._window)
         command = [sys.executable, "-P", str(_SERVER), str(self._file), str(window)]

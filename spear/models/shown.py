@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-RESTARTED = "\n\n[the connection broke; the answer starts again]\n\n"
+from spear.events.stream import RESTARTED
 
 
 class ShownText:

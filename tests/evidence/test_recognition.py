@@ -279,6 +279,9 @@ def test_a_target_that_prints_is_void_only_by_its_recipe():
     assert makefile.builds("b")
     assert not read_makefile("test:\n\t@grep -q 'return 2' lib.c\n").prints_only("test")
     assert read_makefile("help:\n\t@grep '^##' $(MAKEFILE_LIST)\n").prints_only("help")
+    for recipe in ("cat f | grep -q x", "awk '/x/{f=1} END{exit !f}' f", "awk -f check.awk f", "sort -c words.txt",
+                   "grep -q x f # of the Makefile", "sed -n 3p f | grep --quiet x"):  # fmt: skip
+        assert not read_makefile(f"check:\n\t{recipe}\n").prints_only("check"), recipe
 
 
 def test_a_script_names_the_programs_it_starts_and_its_background_jobs(parser):

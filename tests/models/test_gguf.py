@@ -1,6 +1,6 @@
 """A model file served by llama.cpp: what is said when that cannot be, and with a real model where one is named.
 
-SPEAR_TEST_GGUF names a GGUF file of a small chat model; the `spear[local]` extra must be installed then. With the 135M
+SPEAR_TEST_GGUF names a GGUF file of a small chat model; the `spear-chat[local]` extra must be installed then. With the 135M
 model this was written with, that is plumbing only: it shows that a real model answers, nothing about its answers.
 """
 
@@ -88,7 +88,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
     file = tmp_path / "m.gguf"
     file.write_bytes(b"GGUF" + header(NAME))
     failure = refused(file)
-    assert "m.gguf needs the extra spear[local], which is not installed" in failure.message
+    assert "m.gguf needs the extra spear-chat[local], which is not installed" in failure.message
     assert "pip install 'spear-chat[local]'" in failure.hint
 
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spear.agent.messages import FailureKind, ModelFailure
+from spear.events.stream import RESTARTED
 from spear.models.failures import AttemptFailed, classify_status, parse_retry_after
 from spear.models.retry import RetryPolicy, wait
-from spear.models.shown import RESTARTED, ShownText
+from spear.models.shown import ShownText
 from spear.models.sse import SseReader
 from spear.models.surrogates import mend
 

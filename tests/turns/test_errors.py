@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.scripted_model import ModelServer, calls, drop, status, text
-from tests.turns.conftest import ASK, FIX, PROGRAM, sh
+from tests.turns.conftest import ASK, COUNTER_C, FIX, PROGRAM, sh
 
 
 def test_a_dead_endpoint_is_75_and_named(counter):
@@ -18,7 +21,7 @@ def test_a_dead_endpoint_is_75_and_named(counter):
 def test_without_any_endpoint_the_ways_out_are_named(counter):
     done = counter.run("-p", ASK, env={"SPEAR_API_BASE": ""})
     assert done.returncode == 75
-    assert all(way in done.stderr for way in ("--api-base", "--demo", "--replay", "spear[local]", "--gguf"))
+    assert all(way in done.stderr for way in ("--api-base", "--demo", "--replay", "spear-chat[local]", "--gguf"))
 
 
 def test_a_wrong_key_is_asked_about_once_and_never_printed(counter):
@@ -98,6 +101,54 @@ def test_a_full_state_directory_is_named_and_changes_nothing(counter):
         )  # fmt: skip
     assert done.returncode == 2 and "full" in done.stderr and "--state-dir" in done.stderr
     assert counter.files() == before
+
+
+def test_a_state_directory_that_fills_up_takes_no_verdict_away_and_an_undo_says_so(counter):
+    counter.state.mkdir()
+    script = """mount -t tmpfs -o size=2m none "$SPEAR_STATE_DIR"; "$@"; echo "turn $?" >&2
+    "$0" undo --yes; echo "undo $?" >&2"""
+    fill = calls(sh("true"))
+
+    def filled(_):
+        (space,) = [p for p in (f"/proc/{n}/root{counter.state}" for n in inside()) if os.path.isdir(p)][:1]
+        with open(f"{space}/filler", "wb", buffering=0) as stream, contextlib.suppress(OSError):
+            while True:
+                stream.write(b"x" * 4096)
+        return text("Fixed.")
+
+    def inside():
+        return [
+            n
+            for n in os.listdir("/proc")
+            if n.isdigit() and _argv(n)[1:2] == [PROGRAM] and str(counter.root) == _cwd(n)
+        ]
+
+    with ModelServer([calls(FIX), fill, filled]) as server:
+        done = subprocess.run(
+            ["unshare", "--map-root-user", "--mount", "sh", "-c", script, PROGRAM, PROGRAM, "-p", ASK, "--auto", "--validation", "off",
+             "--api-base", server.base_url],
+            cwd=counter.root, env=counter.env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+        )  # fmt: skip
+    assert "Traceback" not in done.stderr and "internal error" not in done.stderr, done.stderr
+    assert "full" in done.stderr
+    assert "turn 3\n" in done.stderr and "UNVERIFIED\n" in done.stderr and "could not be saved" in done.stderr, (
+        done.stderr
+    )
+    assert ("undo 0\n" in done.stderr) == (counter.read("src/counter.c") == COUNTER_C), done.stderr
+
+
+def _argv(number):
+    try:
+        return Path(f"/proc/{number}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return []
+
+
+def _cwd(number):
+    try:
+        return os.readlink(f"/proc/{number}/cwd")
+    except OSError:
+        return ""
 
 
 def test_a_dropped_stream_runs_nothing_twice(counter):

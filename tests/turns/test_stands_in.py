@@ -42,6 +42,11 @@ PLANTED = {
         WRONG, write("own.mk", "x:\n\tmkdir -p build\n\tcp /bin/true build/test_counter\n"
                                "\ttouch -d 2030-01-01 build/test_counter\n"),
         sh("make -f own.mk x"), sh("make test")],
+    "a copy by CMake": [WRONG, sh("mkdir -p build && cmake -E copy /bin/true build/test_counter && make test")],
+    "a program that a makefile of this turn builds": [
+        WRONG, write("tools/plant.c", f'#include <stdlib.h>\nint main(void) {{ return system("{PLANT}"); }}\n'),
+        write("own.mk", "x: tools/plant\n\t./tools/plant\ntools/plant: tools/plant.c\n\tcc -o $@ tools/plant.c\n"),
+        sh("make -f own.mk x"), sh("make test")],
     "a script that a makefile of this turn calls": [
         WRONG, write("tools/put.sh", f"{PLANT}\n"), write("own.mk", "x:\n\tsh tools/put.sh\n"),
         sh("make -f own.mk x"), sh("make test")],
@@ -105,6 +110,14 @@ HONEST = {
     "one that a makefile of this turn makes": [
         FIX, write("example/Makefile", "all: hello\nhello: hello.c\n\tcc -o hello hello.c\n"),
         write("example/hello.c", "int main(void) { return 0; }\n"), sh("make -C example && ./example/hello"), sh("make test")],
+    "a directory entered and left": [FIX, sh("cd src && ls"), sh("cd .. && make test")],
+    "made anew from clean, the same bytes": [
+        FIX, write("tools/ci.sh", "#!/bin/sh\nset -e\nmake clean all\n./build/test_counter | grep ok\n"),
+        sh("sh tools/ci.sh"), sh("make clean && make test")],
+    "made anew where it was removed, the same bytes": [
+        FIX, sh("make all; cp build/test_counter /tmp/x; cp /tmp/x build/test_counter"), sh("rm -rf build; make test")],
+    "a program built beside its test and removed": [
+        FIX, sh("cc -o tests/t tests/test_counter.c src/counter.c && ./tests/t"), sh("rm tests/t"), sh("make test")],
     "a makefile of this turn that calls the project's": [
         FIX, write("own.mk", "x:\n\t$(MAKE) all\n"), sh("make -f own.mk x"), sh("make test")],
     "planted after the check": [FIX, sh("make test && cp /bin/true build/other")],
@@ -172,6 +185,8 @@ OWN = {
     "a script": [write("tests/own.sh", TRUE), sh("sh tests/own.sh")],
     "a program": [write("check_it.py", "print('ok')\n"), sh("python3 check_it.py")],
     "a makefile in a new directory": [write("verify/Makefile", "test:\n\t@test -f ../Makefile\n"), sh("make -C verify test")],
+    "a makefile named beside the project's": [
+        write("own.make", "test:\n\t@test -f Makefile\n"), sh("make -f Makefile -f own.make test")],
     "a makefile named": [write("own.mk", "test:\n\t@test -f Makefile\n"), sh("make -f own.mk test")],
     "a package": [write("verify/package.json", '{"scripts": {"test": "node -e 0"}}\n'), sh("cd verify && npm test")],
     "a runner the project has not": [write("test_it.py", "def test():\n    assert 1 + 1 == 2\n"), sh("python3 -m pytest -q test_it.py")],

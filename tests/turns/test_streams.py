@@ -34,6 +34,11 @@ def test_the_end_of_a_turn_says_how_many_lines_each_file_gained_and_lost(counter
     with ModelServer([calls(FIX), calls(more), text("Fixed.")]) as server:
         done = counter.run("-p", "Fix counter_step() in src/counter.c.", "--auto", "--api-base", server.base_url)
     assert re.search(r"modified +src/counter\.c  \+2 −1\n", done.stderr), done.stderr
+    whole = ("write_file", {"path": "./notes.txt", "content": "one\ntwo\nthree\n"})
+    again = ("write_file", {"path": "notes.txt", "content": "one\n2\nthree\nfour\n"})
+    with ModelServer([calls(whole), calls(again), text("Written.")]) as server:
+        done = counter.run("-p", "Write notes.txt.", "--auto", "--validation", "off", "--api-base", server.base_url)
+    assert re.search(r"created +notes\.txt  \+5 −1\n", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", "<&- >&- 2>&-"])

@@ -67,6 +67,18 @@ OVERWRITTEN = {
     "by an editor of streams": [sh("cmake -S . -B build"), sh("sed -i '/ctest/d' build/Makefile && make -C build test")],
     "CTest's own file": [sh("cmake -S . -B build && cmake --build build"),
                          sh("echo 'add_test(x /bin/true)' > build/CTestTestfile.cmake; ctest --test-dir build")],
+    "by a copy of CMake's": [
+        write("own/mk", "test:\n\t@test -f CMakeCache.txt\n"), sh("cmake -S . -B build"),
+        sh("cmake -E copy own/mk build/Makefile && make -C build test")],
+    "by a script of CMake's": [
+        write("own.cmake", 'file(WRITE build/Makefile "test:\\n\\t@test -f CMakeCache.txt\\n")\n'),
+        sh("cmake -S . -B build"), sh("cmake -P own.cmake && make -C build test")],
+    "code of this turn's, given to CMake": [
+        write("x.cmake", "macro(add_test)\n_add_test(NAME counter COMMAND true)\nendmacro()\n"),
+        sh("cmake -S . -B build -DCMAKE_PROJECT_INCLUDE=/workspace/x.cmake && cmake --build build && ctest --test-dir build")],
+    "a program that does nothing, given to CMake": [
+        sh("cmake -S . -B build -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_CROSSCOMPILING_EMULATOR=/bin/true && cmake --build build"),
+        sh("ctest --test-dir build")],
     "by a makefile of this turn": [
         write("own.mk", f"x:\n\t{TRUE} > build/Makefile\n"),
         sh("cmake -S . -B build && make -f own.mk x && make -C build test")],

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 
 from spear.agent import text as texts
-from spear.agent.host import Host, Refusal, Resolved, ToolRequest, ToolResult, WriteResult
+from spear.agent.host import Edited, Host, Refusal, Resolved, ToolRequest, ToolResult, WriteResult
 from spear.agent.tools import results, syntax
 from spear.agent.tools.reads import Reads
 
 LARGEST = 64 << 20
 _DIFF_LIMIT = 20_000
 _CONTEXT = 3
+_MOST_COMPARED = 1_000_000
 _HUNK = re.compile(r"(@@ -)(\d+)((?:,\d+)? \+)(\d+)((?:,\d+)? @@)")
 
 
@@ -74,13 +75,24 @@ def diff(shown: str, before: str, after: str) -> str:
     return f"{kept}\n[diff cut: {len(text) - len(kept)} more characters]"
 
 
-def _unchanged_around(old: list[str], new: list[str]) -> tuple[int, int]:
+def edited(shown: str, before: str | None, after: str) -> Edited:
+    """How many lines an edit added and removed. Where very much differs, all of that counts as replaced."""
+    old, new = _lines(before or ""), _lines(after)
+    start, end = _unchanged_around(old, new, context=0)
+    gone, come = old[start : len(old) - end], new[start : len(new) - end]
+    kept = 0
+    if len(gone) * len(come) <= _MOST_COMPARED:
+        kept = sum(block.size for block in SequenceMatcher(None, gone, come, autojunk=False).get_matching_blocks())
+    return Edited(shown, len(come) - kept, len(gone) - kept)
+
+
+def _unchanged_around(old: list[str], new: list[str], context: int = _CONTEXT) -> tuple[int, int]:
     """How many lines at the start and at the end need no comparing: the unchanged ones but for the context shown."""
     shorter = min(len(old), len(new))
     start = next((n for n in range(shorter) if old[n] != new[n]), shorter)
     rest = shorter - start
     end = next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
-    return max(start - _CONTEXT, 0), max(end - _CONTEXT, 0)
+    return max(start - context, 0), max(end - context, 0)
 
 
 def _moved(hunk: re.Match[str], lines: int) -> str:

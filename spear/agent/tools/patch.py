@@ -65,7 +65,8 @@ def _edited(host: Host, reads: Reads, request: ToolRequest, target: Resolved, pr
         lines.append(f"[matched by {found.strategy.value}: check the diff]")
     if len(found.splices) > 1:
         lines.append(f"[{len(found.splices)} replacements]")
-    return results.ok("\n".join([*lines, *edits.durability(written)]), changed=True)
+    edited = edits.edited(target.shown, view.lf, to_lf(after))
+    return results.ok("\n".join([*lines, *edits.durability(written)]), edited=edited)
 
 
 def _no_edit(shown: str, found: NoEdit) -> ToolResult:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spear.agent.host import Outcome, Refusal, ToolResult
+from spear.agent.host import Edited, Outcome, Refusal, ToolResult
 
 
-def ok(text: str, *, changed: bool = False, paths_read: Sequence[str] = ()) -> ToolResult:
+def ok(text: str, *, changed: bool = False, edited: Edited | None = None, paths_read: Sequence[str] = ()) -> ToolResult:
     """The call did what it was asked."""
-    return ToolResult(text, Outcome.OK, changed=changed, paths_read=tuple(paths_read))
+    changed = changed or edited is not None
+    return ToolResult(text, Outcome.OK, changed=changed, paths_read=tuple(paths_read), edited=edited)
 
 
 def failed(text: str, *, paths_read: Sequence[str] = ()) -> ToolResult:

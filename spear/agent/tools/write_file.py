@@ -48,7 +48,8 @@ def write_file(host: Host, reads: Reads, request: ToolRequest) -> ToolResult:
     verb = "created" if written.created else "replaced"
     text = [f"{verb} {target.shown}: {lines} lines, {written.bytes} bytes"]
     text += [*edits.report(target.shown, before, content.removeprefix("\ufeff")), *edits.durability(written)]
-    return results.ok("\n".join(text), changed=True)
+    edited = edits.edited(target.shown, before, to_lf(content.removeprefix("\ufeff")))
+    return results.ok("\n".join(text), edited=edited)
 
 
 def _stale(reads: Reads, target: Resolved, current: str) -> ToolResult | None:

@@ -6,11 +6,13 @@ import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from spear.agent.messages import Role
 from spear.cli.display.diff import bounded, painted_diff
 from spear.cli.display.filtering import clean, one_line
 from spear.cli.display.palette import Palette, Style
 from spear.cli.display.wrapping import wrapped
 from spear.cli.repl.ports import ChatApplication, CommandHandler, CommandIO, Option
+from spear.cli.undo_fact import are_files_put_back
 from spear.errors import UsageError
 from spear.events.turn import CommandReport, TurnResult
 from spear.workspace.build_output import CACHE_DIRECTORIES
@@ -83,7 +85,9 @@ def verdict(app: ChatApplication, io: CommandIO) -> str:
         return f"the result of the last turn was not kept: spear-chat audit show {app.session}"
     if result is None:
         return "no turn has ended in this session yet"
-    page = evidence_page(result, io.palette)
+    asked = [message.content for message in app.conversation if message.role is Role.USER]
+    since = "Files were put back to an earlier state since this verdict.\n" if are_files_put_back(asked) else ""
+    page = since + evidence_page(result, io.palette)
     io.show(page if io.palette.plain else wrapped(page, io.width))
     return ""
 

@@ -121,6 +121,12 @@ def help_(words: str, io: CommandIO, available: Available, keys: Mapping[str, tu
     return ""
 
 
+_PLAIN_KEYS = (
+    "  Ctrl+C stops what runs; at a prompt, twice within a second, it ends the chat",
+    "  Ctrl+D ends the chat; a line that ends in a backslash goes on",
+)
+
+
 def help_page(palette: Palette, available: Available, keys: Mapping[str, tuple[str, ...]] = DEFAULTS) -> str:
     """All commands, tools and keys, these as they are bound."""
     rows: list[str] = []
@@ -134,6 +140,8 @@ def help_page(palette: Palette, available: Available, keys: Mapping[str, tuple[s
     rows.append(palette.paint(Style.ACCENT, "Tools, by your own hand"))
     rows += [f"  {_pair('!' + name, arguments)} {summary}" for name, arguments, summary in OPERATOR_TOOLS]
     rows.append(palette.paint(Style.ACCENT, "Keys"))
+    if palette.plain:  # lines are read as the terminal gives them
+        return "\n".join([*rows, *_PLAIN_KEYS])
     rows += [f"  {key.label(keys):<{_COLUMN - 3}} {_does(key)}" for key in KEYS]
     return "\n".join(rows)
 

@@ -27,14 +27,18 @@ def banner(app: ChatApplication, palette: Palette, width: int) -> str:
     if others:
         more = f" and {len(others) - _SHOWN_ROOTS} more" if len(others) > _SHOWN_ROOTS else ""
         roots += f": /workspace, {', '.join(others[:_SHOWN_ROOTS])}{more}"
+
+    def key(action: str, text: str) -> str:
+        return "" if palette.plain else _key(app, action, text)
+
     rows = [
         ("workspace", f"{app.roots.primary} ({roots})"),
-        ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}{_key(app, 'mode', '; {}')})"),
+        ("mode", f"{app.mode.value}: {_MEANING[app.mode]} ({other_modes(app.mode)}{key('mode', '; {}')})"),
         ("model", f"{app.model_label} at {app.backend_label}"),
         ("context", _thousands(app.context_window)),
         ("standard", app.standard_label or "none bound"),
         ("sandbox", app.limits_label or "being tried: /status says"),
-        ("session", f"{app.session} · /help lists commands{_key(app, 'newline', ', {}: new line')}"),
+        ("session", f"{app.session} · /help lists commands{key('newline', ', {}: new line')}"),
     ]
     lines = [palette.paint(Style.TITLE, f"spear-chat {__version__}")]
     lines += [

@@ -128,6 +128,7 @@ class Chat:
         if self._notify and isinstance(seconds, float) and seconds > LONG_TURN_SECONDS:
             self.screen.bell()
         if self.driver is not None and self.driver.finished:
+            self.driver.say_remarks()
             self.screen.exit()
         else:
             self._next()
@@ -164,6 +165,7 @@ class Chat:
             self.hint(f"{_STOPPING} {self.driver.interruption.press()}…", 5.0)
         elif self.entry.buffer.text:
             self.entry.take()
+            self._remark()
         elif now - self._armed_at <= AGAIN_SECONDS:
             self.leave(0)
         else:
@@ -218,6 +220,7 @@ class Chat:
         self.status = status
         if self.driver is not None:
             self.driver.interruption.stop()
+            self.driver.say_remarks()
         self.screen.exit()
 
     def join(self) -> None:

@@ -204,7 +204,8 @@ class Driver:
             cancelled=self.interruption.command_cancelled,
         )
         self.last_output = output
-        self.screen.show(clean(output).rstrip("\n"))
+        shown = clean(output).rstrip("\n")
+        self.screen.show(shown if "\n" in shown else self._fitted(shown))
 
     def _edited(self, words: str) -> ToolCall | str:
         """`!edit PATH`: the operator's editor, and what it left as a `write_file`."""

@@ -27,16 +27,14 @@ def run_plain(opening: Opened) -> int:
     driver.replay(opening.earlier)
     opening.ready(driver.notice)
     ended: list[int] = []
-    pressed = float("-inf")
-    with _ending(driver, ended), contextlib.suppress(_Ended):
+    with _ending(driver, ended), _Presses() as presses, contextlib.suppress(_Ended):
         driver.serve(opening.first)
         while not driver.finished:
             driver.say_remarks()
             try:
-                line = screen.read("> ")
+                line = presses.read(screen)
             except KeyboardInterrupt:
-                before, pressed = pressed, time.monotonic()
-                if pressed - before <= AGAIN_SECONDS:
+                if presses.twice():
                     break
                 screen.show("\nCtrl+C again within a second ends the chat, as Ctrl+D and /quit do")
                 continue
@@ -54,6 +52,42 @@ def run_plain(opening: Opened) -> int:
 
 class _Ended(BaseException):
     """Somebody told the process to end while it waited for a line."""
+
+
+class _Presses:
+    """Ctrl+C at the prompt. One that comes while something is printed is taken up at the next reading."""
+
+    def __init__(self) -> None:
+        self._times = [float("-inf")]
+        self._taken = 1
+        self._waiting = False
+
+    def __enter__(self) -> _Presses:
+        self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def read(self, screen: PlainScreen) -> str | None:
+        """One entry, None at the end of the input. Raises KeyboardInterrupt for a press."""
+        try:
+            self._waiting = True
+            if self._taken < len(self._times):
+                raise KeyboardInterrupt
+            return screen.read("> ")
+        finally:
+            self._waiting = False
+
+    def twice(self) -> bool:
+        """Whether the last press came soon after the one before."""
+        self._taken = len(self._times)
+        return self._times[-1] - self._times[-2] <= AGAIN_SECONDS
+
+    def _press(self, _: int, __: FrameType | None) -> None:
+        self._times.append(time.monotonic())
+        if self._waiting:
+            raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

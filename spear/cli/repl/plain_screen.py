@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import select
 import termios
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from spear.cli.repl.ports import Answer
 from spear.cli.repl.turn_view import TurnView
 
 _BURST_SECONDS = 0.02
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)")
 _WIDTH = 80
 
 
@@ -59,7 +61,7 @@ class PlainScreen:
             line = self._stdin.readline()
             if not line:
                 return "\n".join(lines) if lines else None
-            line = line.rstrip("\n")
+            line = _SEQUENCE.sub("", line.rstrip("\n"))  # a key that is no character: Shift+Tab, an arrow
             if line.endswith("\\"):
                 lines.append(line[:-1])
                 continue

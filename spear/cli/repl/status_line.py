@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from spear.agent.messages import Role
 from spear.cli.repl.ports import ChatApplication
 from spear.cli.repl.progress import Progress
+from spear.cli.undo_fact import are_files_put_back
 
 
 def idle_line(app: ChatApplication, width: int, hint: str = "") -> str:
@@ -13,7 +15,9 @@ def idle_line(app: ChatApplication, width: int, hint: str = "") -> str:
         parts.append(app.standard_label)
     parts += running_jobs(app)
     if app.last is not None:
-        parts.append(f"last turn {app.last.result.verdict.value.lower().replace('_', ' ')}")
+        verdict = app.last.result.verdict.value.lower().replace("_", " ")
+        asked = [message.content for message in app.conversation if message.role is Role.USER]
+        parts.append(f"last turn {verdict}" + (", files put back since" if are_files_put_back(asked) else ""))
     return fitted(hint or " · ".join(parts), width)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from spear.cli.display.changed_lines import ChangedLines
@@ -22,8 +22,8 @@ from spear.cli.display.wrapping import wrapped
 from spear.cli.repl.blocks import BlockStream
 from spear.cli.repl.progress import Progress
 from spear.control.controller import FinishedTurn
-from spear.events.names import EventName
-from spear.events.stream import Event, Live, LiveKind
+from spear.events.names import EventName, Stop
+from spear.events.stream import RESTARTED, Event, Live, LiveKind
 
 LIVE_ROWS = 4
 """Rows of the block that is still streaming."""
@@ -107,6 +107,10 @@ class TurnView:
                 self.last_output = item.text[-_LAST_OUTPUT:]
 
     def _text(self, delta: str) -> None:
+        if delta == RESTARTED:
+            self._narrated()
+            self._emit(self._fitted(self._paint(Style.MUTED, delta.strip())), apart=True)
+            return
         said = self._said
         said.whole.append(delta)
         for block in said.stream.feed(delta):
@@ -155,8 +159,11 @@ class TurnView:
     def _asked(self, _: Any) -> None:
         self._asked_at = time.monotonic()
 
-    def _answered(self, _: Any) -> None:
+    def _answered(self, data: Any) -> None:
         self._waited += time.monotonic() - self._asked_at
+        if "command" in data:  # the operator's own, in place of what was proposed
+            shown = called({"tool": "terminal", "arguments": data}, self._canvas.width() - 20, self._canvas.palette)
+            self._running |= {call: replace(running, line=shown) for call, running in self._running.items()}
 
     def _validating(self, data: Any) -> None:
         commands = data.get("commands") or data.get("command") or ""
@@ -203,6 +210,8 @@ class TurnView:
             if said.printed and said.text == result.answer.strip():
                 self._print(said.stream.flush())
             else:
+                if result.stop.reason is not Stop.ANSWERED:
+                    self._broken_off()
                 self._print(result.answer)
             self._said, self._running = Said(), {}
             if done.failure is not None:
@@ -212,6 +221,12 @@ class TurnView:
             if block:
                 self._emit(self._fitted(block), apart=True)
             self._canvas.activity()
+
+    def _broken_off(self) -> None:
+        """What was on the screen of an answer that has no end stays there; nothing it says was looked at."""
+        if self._said.text and self.progress.changed:
+            self._emit(self._paint(Style.MUTED, "(broken off; nothing of this was verified)"), apart=True)
+        self._narrated()
 
     # --- what is live -----------------------------------------------------------------------------------------------
 

@@ -58,6 +58,18 @@ _RUNNERS: Mapping[str, frozenset[str]] = {
 """Runners that collect tests by themselves, and the suffixes of what they collect."""
 
 
+_FILE_FLAGS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(MAKE_NAMES, ("-f", "--file", "--makefile")),
+    "ninja": ("-f",),
+    "cargo": ("--manifest-path",),
+    "just": ("-f", "--justfile"),
+    "rake": ("-f", "--rakefile"),
+    "task": ("-t", "--taskfile"),
+    "scons": ("-f",),
+}
+"""The options by which tools are told what to read."""
+
+
 def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) -> tuple[str, ...]:
     """The files, workspace-relative, that decide what the check runs; none where nothing of the tree alone does."""
     started = facts.place(invocation.program, invocation.cwd) if "/" in invocation.program else None
@@ -70,9 +82,10 @@ def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) ->
     manifests = _NODE if finding.tool.startswith("package script ") else _MANIFESTS.get(finding.tool)
     if manifests is None or finding.cwd is None:
         return ()
-    given = _given_file(invocation, finding.cwd, facts) if finding.tool in MAKE_NAMES else None
-    if given is not None:
-        return (given,)
+    given = _given_files(invocation, finding.cwd, facts)
+    if given:
+        own = tuple(path for path in given if facts.made_here(path))
+        return own or given
     directory = finding.cwd
     while True:
         places = (posixpath.join(directory, name) for name in manifests)
@@ -92,16 +105,17 @@ def _origin(manifest: str, facts: ProjectFacts) -> str:
     return lists or manifest
 
 
-def _given_file(make: Invocation, cwd: str, facts: ProjectFacts) -> str | None:
-    """The makefile named with `-f`, from the directory make works in, where it lies in a root of the session."""
-    words = make.args
+def _given_files(tool: Invocation, cwd: str, facts: ProjectFacts) -> tuple[str, ...]:
+    """All the files it is told to read, from the directory it works in, that lie in a root of the session."""
+    flags, words = _FILE_FLAGS.get(tool.name, ()), tool.args
+    found: list[str] = []
     for index, word in enumerate(words):
-        if word in ("-f", "--file", "--makefile") and index + 1 < len(words):
-            return _recorded(words[index + 1] or "", cwd, facts)
-        for prefix in ("--file=", "--makefile=", "-f"):
-            if word is not None and word.startswith(prefix) and len(word) > len(prefix):
-                return _recorded(word[len(prefix) :], cwd, facts)
-    return None
+        for flag in flags:
+            if word == flag and index + 1 < len(words):
+                found.append(words[index + 1] or "")
+            elif word and len(word) > len(flag) and word.startswith(f"{flag}=" if flag.startswith("--") else flag):
+                found.append(word[len(flag) :].removeprefix("="))
+    return tuple(path for name in found if (path := _recorded(name, cwd, facts)) is not None)
 
 
 def _recorded(word: str, cwd: str, facts: ProjectFacts) -> str | None:

@@ -298,7 +298,7 @@ class _Turn:
             manager.finish()
             self.changed.append("a.txt")
             added = len(after.splitlines()) - len(before.splitlines()) + 1
-            return {"outcome": "ok", "changed": True, "added": added, "removed": 1, "duration_s": 0.2}
+            return {"outcome": "ok", "changed": True, "path": "a.txt", "added": added, "removed": 1, "duration_s": 0.2}
 
         self.call("patch", work, path="a.txt")
         return self.say("I changed it. All tests pass.")

@@ -280,8 +280,8 @@ def test_text_and_tool_lines_interleave_in_order_and_once(chat):
     r.line("narrate")
     r.wait("That is all")
     shown = r.settle()
-    order = [shown.index(part) for part in ("First I look.", "• Read src/ring.c ✓", "Then I look again.")]
-    order += [shown.index("Terminal make test 0.4 s ✗"), shown.index("That is all.")]
+    parts = ("First I look.", "• Read src/ring.c ✓", "Then I look again.", "Terminal make test 0.4 s ✗", "That is all.")
+    order = [shown.rindex(part) for part in parts]  # what is live above is drawn before it is printed
     assert order == sorted(order)
 
 

@@ -17,7 +17,7 @@ from spear.cli.settings_model import Price
 from spear.cli.spending import Spending
 from spear.control.controller import FinishedTurn
 from spear.events.names import EventName, Mode
-from spear.events.stream import Event, Live, LiveKind
+from spear.events.stream import RESTARTED, Event, Live, LiveKind
 from spear.events.turn import TurnResult
 
 
@@ -36,7 +36,7 @@ class Shown:
 
     def call(self, tool: str = "patch", path: str = "a.c", **done: object) -> None:
         self.event(EventName.TOOL_CALLED, call_id="c", tool=tool, arguments={"path": path})
-        self.event(EventName.TOOL_FINISHED, call_id="c", tool=tool, **{"outcome": "ok", **done})
+        self.event(EventName.TOOL_FINISHED, call_id="c", tool=tool, **{"outcome": "ok", "path": path, **done})
 
     def finish(self, answer: str, verdict: str = "NO_CHANGE", **changes: object) -> None:
         plain = {
@@ -211,3 +211,36 @@ def test_the_status_row_names_the_mode_the_next_call_is_granted_by():
     assert running_line(app, Progress(), 0, 100).startswith("auto · ")
     app.mode = Mode.SAFE
     assert running_line(app, Progress(), 0, 100).startswith("safe · ")
+
+
+def test_an_answer_that_starts_again_is_printed_once_more_and_not_twice(shown):
+    shown.say("First paragraph.\n\n```c\nint ma")
+    shown.say(RESTARTED)
+    for piece in ("First paragraph.\n\n", "```c\nint main(void);\n```\n\n", "The end."):
+        shown.say(piece)
+    shown.finish("First paragraph.\n\n```c\nint main(void);\n```\n\nThe end.")
+    assert shown.text.count("First paragraph.") == 2 and shown.text.count("The end.") == 1
+    assert shown.text.count("the answer starts again") == 1
+    assert (
+        shown.text.index("int ma") < shown.text.index("the answer starts again") < shown.text.rindex("First paragraph.")
+    )
+
+
+def test_what_was_streamed_of_an_answer_that_was_stopped_stays_on_the_screen(shown):
+    shown.say("First.\n\n- item one\n- item tw")
+    shown.finish("Stopped early: interrupted.", stop={"reason": "interrupted"})
+    assert "item tw" in shown.text and "broken off" not in shown.text
+    changed = Shown()
+    changed.event(EventName.EPOCH_OPENED, epoch=1, paths=["a.c"], count=1)
+    changed.say("All tests pass.\n\nAnd mo")
+    changed.finish("Stopped early: interrupted.", "UNVERIFIED", stop={"reason": "interrupted"})
+    assert changed.text.index("nothing of this was verified") < changed.text.index("All tests pass.")
+    assert "And mo" in changed.text
+
+
+def test_a_command_the_operator_changed_stands_as_what_ran(shown):
+    shown.event(EventName.TOOL_CALLED, call_id="c", tool="terminal", arguments={"command": "make test"})
+    shown.event(EventName.CONFIRMATION_ASKED, target="make test")
+    shown.event(EventName.CONFIRMATION_ANSWERED, target="make test", answer="edited", command="make -n test")
+    shown.event(EventName.TOOL_FINISHED, call_id="c", tool="terminal", outcome="ok")
+    assert "make -n test" in shown.text
