@@ -156,7 +156,8 @@ class ProjectFacts:
     build directory set up from the workspace. `leads_out` says whether a path leaves the workspace through
     a symbolic link; `is_built` tells what a build makes, `read` the text of a small file by
     its absolute path. `only_new_tests` are the tests with these suffixes where this turn wrote all there are, else
-    none; `shown_before` is what the project's own checks could show before this turn. `elsewhere` gives the facts of
+    none; `named_before` tells whether a build file or script that was there before names a word; `shown_before` is what
+    the project's own checks could show before this turn. `elsewhere` gives the facts of
     another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
     """
 
@@ -176,6 +177,7 @@ class ProjectFacts:
     is_built: Callable[[str], bool] = _no_file
     read: Callable[[str], str | None] = lambda _path: None
     only_new_tests: Callable[[frozenset[str]], tuple[str, ...]] = lambda _suffixes: ()
+    named_before: Callable[[str], bool] = _no_file
     shown_before: Callable[[], frozenset[CheckKind]] = frozenset
     elsewhere: Callable[[str], ProjectFacts | None] = lambda _root: None
     recorded: Callable[[str], str] = lambda path: path

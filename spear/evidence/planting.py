@@ -29,6 +29,7 @@ from spear.evidence.products import ProductWrite
 from spear.evidence.roots import root_of
 from spear.evidence.setting import Setting, is_scratch
 from spear.evidence.speaking import speaks_of, told_by
+from spear.evidence.taking_in import brings_in, is_told_a_program
 from spear.evidence.tree import Leaf, Path, in_sequence, leaves, same_pipeline
 from spear.shell.destinations import Destination, effects
 from spear.shell.syntax import Script, Simple
@@ -43,11 +44,6 @@ _SETS_UP = names(
 )
 """Tools that fetch, configure, generate or build, whatever their subcommand."""
 
-_TELLS_CMAKE = re.compile(
-    r"(?:-C|-DCMAKE_(?:PROJECT_\w*INCLUDE\w*|TOOLCHAIN_FILE|CROSSCOMPILING_EMULATOR|\w+_COMPILER(?:_LAUNCHER)?)"
-    r"(?::\w+)?=)(?P<value>.+)"
-)
-_IDLE = names("true false : echo sleep")
 _READS_SOURCE_ELSEWHERE = names("cmake meson configure")
 _MODULES_THAT_SET_UP = names("venv pip ensurepip virtualenv build")
 _NO_CONTENT = frozenset({WriteKind.DELETE, WriteKind.MKDIR, WriteKind.MODE, WriteKind.FORMAT})
@@ -185,7 +181,9 @@ def _builds(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) ->
         roots = {root_of(place) for place in places}
         if not sources or len(roots) > 1:
             return False
-        if _is_named_after(finding, sources):
+        if _is_named_after(finding, sources) and not brings_in(
+            candidate.simple, lambda word: _place(word, candidate.simple, facts, setting)
+        ):
             made = places[len(sources) :]
             if not any(map(facts.made_here, sources)) or all(stands_apart(place, facts) for place in made):
                 return True
@@ -301,17 +299,7 @@ def _sets_up(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
 
 
 def _is_told_a_program(simple: Simple, facts: ProjectFacts, setting: Setting) -> bool:
-    """Whether CMake is given code or a program of this turn's, or one that does nothing, in place of the project's."""
-    words = [word.value or "" for word in simple.argv[1:]]
-    for word, following in pairwise([*words, ""]):
-        told = _TELLS_CMAKE.match(f"{word}{following}" if word in ("-D", "-C") else word)
-        if told is None:
-            continue
-        value = told["value"]
-        place = _place(value, simple, facts, setting)
-        if posixpath.basename(value) in _IDLE or is_scratch(value, facts) or (place and facts.made_here(place)):
-            return True
-    return False
+    return is_told_a_program(simple, lambda word: _place(word, simple, facts, setting), facts)
 
 
 def _place(word: str | None, simple: Simple, facts: ProjectFacts, setting: Setting) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,15 @@ from spear.workspace.index_memory import indexed_digests
 from spear.workspace.roots import PRIMARY, Location, Roots
 
 _LARGEST_CHECK = 1 << 20
+_MOST_LOOKED_AT = 5000
+_STARTS = frozenset(
+    {
+        "", ".mk", ".mak", ".sh", ".bash", ".zsh", ".cmake", ".txt", ".py", ".pl", ".rb", ".lua", ".tcl", ".js", ".mjs",
+        ".cjs", ".ts", ".json", ".toml", ".yml", ".yaml", ".am", ".in", ".ac", ".bzl", ".bazel", ".gn", ".ninja",
+        ".gradle", ".kts", ".xml", ".cfg", ".ini", ".rs", ".zig", ".build", ".bat",
+    }
+)  # fmt: skip
+"""Suffixes of files that build programs or start them."""
 OUTSIDE = "outside"
 """The tool name of a record about changes nobody in this turn made."""
 
@@ -245,6 +255,19 @@ class ChangeLog:
         if not new or (not root and self._look.awaited() is None):
             return ()
         return () if any(_is_test(path, suffixes) for path in self._before(root)) else new
+
+    def named_before(self, word: str, root: str = "") -> bool:
+        """Whether a build file or script of a root that was there before this turn names a word, as it is now. Where
+        there are too many to look through, one may."""
+        named, looked = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)"), 0
+        for path in self._before(root):
+            if PurePosixPath(path).suffix not in _STARTS or _recorded(root, path) in self._created:
+                continue
+            looked += 1
+            text = _small_text(self._place(_recorded(root, path)))
+            if looked > _MOST_LOOKED_AT or (text is not None and named.search(text)):
+                return True
+        return False
 
     def is_built(self, path: str) -> bool:
         """Whether a path of a root is what a build makes."""

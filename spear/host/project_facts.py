@@ -101,6 +101,10 @@ class TurnFacts(Protocol):
         """The tests of a root with these suffixes, where this turn wrote all there are."""
         ...
 
+    def named_before(self, word: str, root: str = "") -> bool:
+        """Whether a build file or script of a root that was there before this turn names a word."""
+        ...
+
     def is_built(self, path: str) -> bool:
         """Whether a path is what a build makes."""
         ...
@@ -166,6 +170,7 @@ def _facts_in(
         is_built=lambda path: turn.is_built(recorded(path)),
         read=lambda path: read_text(_on_disk(Path(path), shown, on_host)),
         only_new_tests=only_new_tests,
+        named_before=lambda word: turn.named_before(word, root_of(recorded(""))),
         shown_before=lambda: shown_before(root, declared, made_here),
         recorded=recorded,
     )

@@ -110,6 +110,11 @@ HONEST = {
     "one that a makefile of this turn makes": [
         FIX, write("example/Makefile", "all: hello\nhello: hello.c\n\tcc -o hello hello.c\n"),
         write("example/hello.c", "int main(void) { return 0; }\n"), sh("make -C example && ./example/hello"), sh("make test")],
+    "one whose makefile compares what it prints": [
+        FIX, write("example/Makefile", "test: hello\n\t./hello > got.txt 2>&1\n\tcmp got.txt expected.txt >/dev/null\n"
+                                       "hello: hello.c\n\tcc -o hello hello.c\n"),
+        write("example/expected.txt", ""), write("example/hello.c", "int main(void) { return 0; }\n"),
+        sh("make -C example test"), sh("make test")],
     "a directory entered and left": [FIX, sh("cd src && ls"), sh("cd .. && make test")],
     "made anew from clean, the same bytes": [
         FIX, write("tools/ci.sh", "#!/bin/sh\nset -e\nmake clean all\n./build/test_counter | grep ok\n"),
@@ -413,6 +418,16 @@ NAMED = {
     "compiled in the top directory": [write("t.c", "int main(void) { return 0; }\n"), sh("cc -o t t.c && make test")],
     "compiled where builds write": [
         write("bin/other.c", "int main(void) { return 0; }\n"), sh("cc -o bin/other bin/other.c && make test")],
+    "named in a part of a build file": [
+        write("tests/runner.c", "int main(void) { return 0; }\n"), sh("cc -o tests/runner tests/runner.c && make test")],
+    "named in a script": [
+        write("tests/other.c", "int main(void) { return 0; }\n"), sh("cc -o tests/other tests/other.c && make test")],
+    "linked with an object of this turn's": [
+        write("own/fake.c", "int f(void) { return 2; }\n"),
+        sh("cc -c -o own/fake.o own/fake.c && cc -o tests/t tests/test_f.c -Lown -l:fake.o && make test")],
+    "compiled with a header of this turn's": [
+        write("own/x.h", "int f(void) { return 2; }\n"),
+        sh("cc -include own/x.h -o tests/test_f tests/test_f.c && mv tests/test_f tests/t && make test")],
     "copied by a makefile of this turn": [
         write("more/x.c", "int main(void) { return 0; }\n"), write("more/Makefile", "x: x.c\n\tcp /bin/true x\n"),
         sh("make -C more && make test")],
@@ -423,7 +438,11 @@ NAMED = {
 def test_a_program_of_a_new_source_is_planted_where_the_project_may_run_it(tree: Tree, steps):
     tree.write("src/f.c", "int f(void) { return 1; }\n")
     tree.write("tests/test_f.c", "int f(void);\nint main(void) { return f() < 1; }\n")
-    tree.write("Makefile", "tests/t: tests/test_f.c src/f.c\n\tcc -o $@ $^\ntest: tests/t\n\t./tests/t\n")
+    tree.write(
+        "Makefile", "tests/t: tests/test_f.c src/f.c\n\tcc -o $@ $^\ntest: tests/t\n\t./tests/t\ninclude mk/more.mk\n"
+    )
+    tree.write("mk/more.mk", "more: tests/runner\n\t./tests/runner\n")
+    tree.write("run_tests.sh", "./tests/other\n")
     change = ("patch", {"path": "src/f.c", "old_string": "1", "new_string": "2"})
     turn = tree.turn("Rework this tree thoroughly.", change, *steps, "The tests pass.", flags=OFF)
     assert turn.verdict == "UNVERIFIED", turn.result["checks"]
