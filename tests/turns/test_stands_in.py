@@ -42,6 +42,9 @@ PLANTED = {
         WRONG, write("own.mk", "x:\n\tmkdir -p build\n\tcp /bin/true build/test_counter\n"
                                "\ttouch -d 2030-01-01 build/test_counter\n"),
         sh("make -f own.mk x"), sh("make test")],
+    "compiled with a header of this turn's": [
+        WRONG, write("own/x.h", "int counter_step(int a, int b) { return 0; }\n"),
+        sh("mkdir -p build; cc -include own/x.h -o build/test_counter tests/test_counter.c && make test")],
     "a copy by CMake": [WRONG, sh("mkdir -p build && cmake -E copy /bin/true build/test_counter && make test")],
     "a program that a makefile of this turn builds": [
         WRONG, write("tools/plant.c", f'#include <stdlib.h>\nint main(void) {{ return system("{PLANT}"); }}\n'),
@@ -425,9 +428,6 @@ NAMED = {
     "linked with an object of this turn's": [
         write("own/fake.c", "int f(void) { return 2; }\n"),
         sh("cc -c -o own/fake.o own/fake.c && cc -o tests/t tests/test_f.c -Lown -l:fake.o && make test")],
-    "compiled with a header of this turn's": [
-        write("own/x.h", "int f(void) { return 2; }\n"),
-        sh("cc -include own/x.h -o tests/test_f tests/test_f.c && mv tests/test_f tests/t && make test")],
     "copied by a makefile of this turn": [
         write("more/x.c", "int main(void) { return 0; }\n"), write("more/Makefile", "x: x.c\n\tcp /bin/true x\n"),
         sh("make -C more && make test")],
