@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spear.evidence.kinds import CheckKind
@@ -64,43 +64,81 @@ class Makefile:
 
 
 _PRINTERS = frozenset({"echo", "printf", "cat", "grep", "egrep", "awk", "sed", "sort", "column", "true", ":", "tput"})
-_VARIABLE = re.compile(r"\$[({][\w.@<^?*+-]+[)}]")
-_DECIDES = re.compile(
-    r"(?:^|[\s@&;!(])[ef]?grep\s[^|]*$|\|\s*[ef]?grep\s+(?:-\w*q|--quiet)|(?:^|[\s@&;!(])awk\b.*(?:\bexit\b|\s-f\s)"
-    r"|(?:^|[\s@&;!(])sort\s+(?:-\w*[cC]\b|--check)"
-)
-_OWN_TEXT = re.compile(r"\$[({]?MAKEFILE_LIST|\b(?:GNU)?[Mm]akefile\b")
+_VARIABLE = re.compile(r"\$[({](?P<name>[\w.@<^?*+-]+)[)}]")
+_OWN_TEXT = re.compile(r"\bMAKEFILE_LIST\b|\b(?:GNU)?[Mm]akefile\b")
 _PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
 
 
-def _commands(line: str) -> list[str]:
-    """The first word of each command of a recipe line; a line that cannot be read has the one word ""."""
-    line = _VARIABLE.sub("variable", line.lstrip("@-+ \t"))  # whose parentheses begin no command
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A command of a recipe line: its words, and what stands before it (`|`, `&&`, `;`…, "" at the beginning)."""
+
+    words: tuple[str, ...]
+    joint: str
+
+    @property
+    def name(self) -> str:
+        """Its first word."""
+        return self.words[0].lstrip("@-+")
+
+    def decides(self) -> bool:
+        """Whether its status says whether something is so: that of one which also prints does where it is asked for."""
+        options = [word for word in self.words[1:] if word.startswith("-")]
+        match self.name:
+            case "grep" | "egrep" | "fgrep":
+                quiet = any(word == "--quiet" or ("q" in word and not word.startswith("--")) for word in options)
+                return quiet or self.joint != "|"
+            case "awk":
+                return "-f" in options or any(re.search(r"\bexit\b", word) for word in self.words)
+            case "sort":
+                return any(word.startswith("--check") or word.lower() == "-c" for word in options)
+        return False
+
+
+def _commands(line: str) -> list[_Command]:
+    """The commands of a recipe line; one without a name where it cannot be read."""
+    line = _VARIABLE.sub(r"\g<name>", line.lstrip("@-+ \t"))  # whose parentheses begin no command
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:
         words = list(lexer)
     except ValueError:
-        return [""]
-    firsts, expects = [], True
-    for word in words:
-        if set(word) <= set(";|&()"):
-            expects = True
-        elif expects:
-            firsts.append(word.lstrip("@-+"))
-            expects = False
-    return firsts
+        return [_Command(("",), "")]
+    found: list[_Command] = []
+    begun: list[str] = []
+    joint = ""
+    for word in [*words, ";"]:
+        if not set(word) <= set(";|&()"):
+            begun.append(word)
+            continue
+        if begun:
+            found.append(_Command(tuple(begun), joint))
+        begun, joint = [], word
+    return found
 
 
 def _prints(line: str) -> bool:
-    line = re.sub(r"(?:^|\s)#.*", "", line)
-    if not _OWN_TEXT.search(line) and _DECIDES.search(line):
-        return False  # its status says whether something is there; help is read from the makefile itself
-    return all(word in _PRINTERS for word in _commands(line))
+    commands = _commands(line)
+    return all(command.name in _PRINTERS for command in commands) and not _tells(commands)
+
+
+def _tells(commands: Sequence[_Command]) -> bool:
+    """Whether the status of printing commands says whether something is so: the last of them, or one that `&&` hands
+    on. What reads the makefile itself prints its help."""
+    if any(_OWN_TEXT.search(word) for command in commands for word in command.words):
+        return False
+    after: str | None = None
+    for command in reversed(commands):
+        if after not in (None, "&&", "|"):
+            return False
+        if after != "|" and command.decides():
+            return True
+        after = command.joint
+    return False
 
 
 def _prepares(line: str) -> bool:
-    return all(word in _PREPARERS for word in _commands(line))
+    return all(command.name in _PREPARERS for command in _commands(line))
 
 
 def _ignores(line: str) -> bool:
@@ -157,8 +195,8 @@ class ProjectFacts:
     a symbolic link; `is_built` tells what a build makes, `read` the text of a small file by
     its absolute path. `only_new_tests` are the tests with these suffixes where this turn wrote all there are, else
     none; `named_before` tells whether a build file or script that was there before names a word; `shown_before` is what
-    the project's own checks could show before this turn. `elsewhere` gives the facts of
-    another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
+    the project's own checks could show before this turn. `elsewhere` gives the facts of another root by its shown name,
+    relative to that root, and `recorded` the name records have for such a path.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)

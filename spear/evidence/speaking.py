@@ -47,8 +47,7 @@ def told_by(files: Collection[str], facts: ProjectFacts) -> str | None:
 
 
 def _own_files_named(text: str, directory: str, facts: ProjectFacts) -> set[str]:
-    """The absolute paths of this turn's files that a text names, from its directory or from the top of the root; what
-    is compiled says only what its program does."""
+    """The absolute paths of this turn's files that a text names, from its directory or from the top of the root."""
     found = set()
     for word in set(_WORD.findall(text)):
         for base in (directory, facts.root):

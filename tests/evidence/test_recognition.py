@@ -282,6 +282,10 @@ def test_a_target_that_prints_is_void_only_by_its_recipe():
     for recipe in ("cat f | grep -q x", "awk '/x/{f=1} END{exit !f}' f", "awk -f check.awk f", "sort -c words.txt",
                    "grep -q x f # of the Makefile", "sed -n 3p f | grep --quiet x"):  # fmt: skip
         assert not read_makefile(f"check:\n\t{recipe}\n").prints_only("check"), recipe
+    for recipe in ("@echo 'no tests here; try grep x f'", "grep -c x f; echo done", "grep x f || true", "@sed -n 's/^ ## //p' Makefile",
+                   "@awk '/ ## / {print}' $(MAKEFILE_LIST)", "cat f | grep x", "@echo a && echo b", "sort words.txt",
+                   "@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk 'BEGIN {FS = \":.*## \"}; {print}'"):  # fmt: skip
+        assert read_makefile(f"check:\n\t{recipe}\n").prints_only("check"), recipe
 
 
 def test_a_script_names_the_programs_it_starts_and_its_background_jobs(parser):
