@@ -13,6 +13,7 @@ from pathlib import Path
 import imagesize
 
 from spear.agent.messages import Image
+from spear.agent.text import describe_binary
 from spear.cli.attached import Attached
 from spear.errors import UsageError
 from spear.state.files import make_private_directory, replace_durably
@@ -23,8 +24,8 @@ _MOST = 8
 _NAMED = re.compile(
     r"""(?<!\S)@(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<plain>\S+?))(?=[.,;:!?)\]]*(?:\s|$))"""
 )
-_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
-_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF")
+_KINDS = {"PNG image": "png", "JPEG image": "jpeg", "GIF image": "gif", "WebP image": "webp"}
+"""What models take, as `describe_binary` names it: the end of a file's name and of its media type."""
 
 
 def attach(request: str, directory: Path, keep_in: Path, *, taken_by: str, takes: bool) -> Attached:
@@ -66,7 +67,7 @@ def is_picture(path: Path) -> bool:
             head = stream.read(12)
     except (OSError, ValueError, RuntimeError):
         return False
-    return head.startswith(_SIGNATURES) and (not head.startswith(b"RIFF") or head[8:] == b"WEBP")
+    return describe_binary(head) in _KINDS
 
 
 def size_of(path: Path) -> tuple[int, int]:
@@ -86,18 +87,14 @@ def _kept(path: Path, name: str, keep_in: Path) -> Image:
         raise UsageError(f"{name} cannot be read: {error.strerror}", hint="see that it may be read") from error
     if size > _LARGEST:
         raise UsageError(f"{name} is larger than 5 MiB", hint="make it smaller first")
+    kind = _KINDS.get(describe_binary(data))
     width, height = size_of(path)
-    if width < 1 or height < 1:
+    if kind is None or width < 1 or height < 1:
         raise UsageError(f"{name} is a damaged image", hint="see that it opens elsewhere")
     if max(width, height) > _LONGEST_SIDE:
         raise UsageError(f"{name} is {width}×{height} pixels", hint=f"make it at most {_LONGEST_SIDE} pixels a side")
-    kind = _kind(data)
     make_private_directory(keep_in)
     copy = keep_in / f"{hashlib.sha256(data).hexdigest()}.{kind}"
     if not copy.exists():
         replace_durably(copy, data)
-    return Image(str(copy), _TYPES[kind], width, height)
-
-
-def _kind(data: bytes) -> str:
-    return {0x89: "png", 0xFF: "jpeg", 0x47: "gif"}.get(data[0], "webp")
+    return Image(str(copy), f"image/{kind}", width, height)
