@@ -206,7 +206,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         streaming = bool(self.owner.requests[-1].get("stream"))
         kind = "text/event-stream" if streaming else "application/json"
-        self._send(step, self.owner.body(step, streaming), step.get("content_type", kind))
+        try:
+            self._send(step, self.owner.body(step, streaming), step.get("content_type", kind))
+        except ConnectionError:
+            if "stall_after" in step:  # it went away before the silence began
+                self.owner.left.set()
+            raise
 
     def _reply(self, code: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response(code)
