@@ -178,6 +178,9 @@ class Builder:
             return Compound(CompoundKind.LOOP, (self.script(body, state.copy()),), substitutions=substitutions)
         with self._reader.recording() as found:
             items = [word for item in loop.get("Items") or () for word in self._reader.words(item, state)]
+        if len(items) == 1 and items[0].value is None and len(found) == 1 and items[0].raw[:1] in ("$", "`"):
+            (listing,) = found[0].statements if len(found[0].statements) == 1 else (None,)
+            items = list((listing and printed_names(listing)) or items)
         name = loop["Name"]["Value"]
         known = items and len(items) <= _LOOP_ITEMS and self._spend(len(items)) and "InPos" in loop
         if not known or any(item.value is None for item in items):

@@ -27,14 +27,37 @@ def apply_builtin(argv: Sequence[Word], state: ShellState) -> None:
         case "popd":
             state.cwd = state.stack.pop() if state.stack else None
         case "source" | ".":
+            state.complete = False
             for name in state.variables.keys() - {"HOME", "IFS", "TMPDIR"}:
                 state.variables[name] = None
-        case "shift" | "set":
-            state.positional = None
+        case "shift":
+            _shift(argv, state)
+        case "set":
+            _set(argv[1:], state)
         case name if name in _SETTERS:
+            state.complete = state.complete and name != "eval"
             for word in argv[1:]:
                 if word.value is not None and _NAME.fullmatch(word.value):
                     state.variables[word.value] = None
+
+
+def _shift(argv: Sequence[Word], state: ShellState) -> None:
+    count = argv[1].value if len(argv) > 1 else "1"
+    known = state.positional is not None and count is not None and count.isdigit()
+    state.positional = state.positional[int(count) :] if known and state.positional and count else None
+
+
+def _set(words: Sequence[Word], state: ShellState) -> None:
+    """`set -e` leaves the arguments as they are, `set -- a b` gives new ones."""
+    rest, ended = list(words), False
+    while rest and not ended and rest[0].value is not None and re.fullmatch(r"[-+]\w*|--", rest[0].value):
+        option = rest.pop(0).value or ""
+        ended = option in ("--", "-")
+        if re.fullmatch(r"[-+]\w*o", option) and rest:
+            rest.pop(0)
+    if rest or ended:
+        known = all(word.value is not None for word in rest)
+        state.positional = tuple(Known(word.value or "", word.glob) for word in rest) if known else None
 
 
 def _operands(argv: Sequence[Word]) -> list[Word]:
@@ -73,6 +96,10 @@ def forget_changes(tree: Any, state: ShellState) -> None:
         words = _leading_words(node)
         if words and words[0] in _MOVERS:
             moves = True
+        if words and words[0] in ("shift", "set", "eval", "source", "."):
+            state.positional = None
+        if words and words[0] in ("eval", "source", "."):
+            state.complete = False
         if words and words[0] in _SETTERS:
             names.update(words[1:])
     for name in names:

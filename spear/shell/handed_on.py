@@ -112,6 +112,20 @@ def _command_option(words: Sequence[Word], _: StandardInput) -> tuple[HandedOn, 
     return tuple(HandedOn(word.value) for word in options.values("-c", "--command"))
 
 
+def _called(words: Sequence[Word], _: StandardInput) -> tuple[HandedOn, ...]:
+    """`npx -c TEXT`: a shell of the packages' own PATH."""
+    options = read_options(words, "-c --call -p --package -w --workspace --prefix", stop_early=True)
+    text = options.last("-c", "--call")
+    return () if text is None else (HandedOn(text.value),)
+
+
+def _called_by_manager(words: Sequence[Word], given: StandardInput) -> tuple[HandedOn, ...]:
+    """`npm exec -c TEXT`, `pnpm exec -c TEXT`; options may stand before the subcommand."""
+    operands = read_options(words, "-w --workspace --prefix -C --dir --filter", stop_early=True).operands
+    runs = bool(operands) and operands[0].value in ("exec", "x")
+    return _called(operands[1:], given) if runs else ()
+
+
 def _watched(words: Sequence[Word], _: StandardInput) -> tuple[HandedOn, ...]:
     operands = read_options(words, "-n --interval -q", stop_early=True).operands
     return _evaluated(operands, StandardInput()) if operands else ()
@@ -171,6 +185,9 @@ _READERS = {
     "script": _command_option,
     "su": _command_option,
     "watch": _watched,
+    "npx": _called,
+    "npm": _called_by_manager,
+    "pnpm": _called_by_manager,
     "find": _executed,
     "xargs": _many,
 }

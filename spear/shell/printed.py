@@ -88,7 +88,7 @@ def substituted(script: Script) -> str | None:
         return None
     only = script.statements[0]
     if isinstance(only, Simple) and not only.redirects:
-        operands = [word.value for word in only.argv[1:]]
+        operands = [word.value for word in only.argv[1:] if word.value != "--"]
         if only.name in ("dirname", "basename") and len(operands) == 1 and operands[0] and operands[0][0] != "-":
             path = operands[0].rstrip("/") or "/"
             return (posixpath.dirname(path) or ".") if only.name == "dirname" else posixpath.basename(path)

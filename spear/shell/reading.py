@@ -10,8 +10,8 @@ from spear.shell.effects import assign
 from spear.shell.handed_on import StandardInput
 from spear.shell.printed import substituted
 from spear.shell.quoting import here_document
-from spear.shell.state import ShellState
-from spear.shell.syntax import Redirect, Script, Simple, Word
+from spear.shell.state import ShellState, join, shown_directory
+from spear.shell.syntax import AndOr, Connector, Node, Redirect, Script, Simple, Word
 from spear.shell.words import Expander
 
 Json = dict[str, Any]
@@ -119,12 +119,8 @@ class Reader:
         """A command substitution met while a word is expanded: recorded, and its text where that is plain."""
         script = self._build(part.get("Stmts"), state)
         self._substitutions.append(script)
-        if len(script.statements) == 1:
-            only = script.statements[0]
-            if isinstance(only, Simple) and [word.value for word in only.argv] == ["pwd"] and not only.redirects:
-                here = state.lookup("PWD")
-                return None if here is None else here.text
-        return substituted(script)
+        made = _directory_printed(script) or _name_made(script, state) or _real_path(script)
+        return made or substituted(script)
 
     def inside(self, tree: Any, state: ShellState) -> tuple[Script, ...]:
         """Every substitution anywhere in `tree`, outermost only."""
@@ -145,6 +141,46 @@ class Reader:
                 else:
                     waiting.extend(reversed([value for value in node.values() if isinstance(value, dict | list)]))
         return len(self._substitutions) > before
+
+
+def _directory_printed(script: Script) -> str | None:
+    """What `$(pwd)` and `$(cd DIRECTORY && pwd)` stand for."""
+    last: Node | None = script.statements[-1] if script.statements else None
+    before = list(script.statements[:-1])
+    while isinstance(last, AndOr) and last.connector is Connector.AND:
+        before.append(last.left)
+        last = last.right
+    enters = all(isinstance(node, Simple) and node.name == "cd" for node in before)
+    if not enters or not isinstance(last, Simple) or last.redirects or last.cwd is None:
+        return None
+    words = [word.value for word in last.argv]
+    return shown_directory(last.cwd) if words[:1] == ["pwd"] and set(words[1:]) <= {"-L", "-P"} else None
+
+
+def _name_made(script: Script, state: ShellState) -> str | None:
+    """The place of what a bare `$(mktemp)` makes, whose last letters nobody knows."""
+    only = script.statements[0] if len(script.statements) == 1 else None
+    place = state.lookup("TMPDIR")
+    if not isinstance(only, Simple) or place is None or not place.text.startswith("/"):
+        return None
+    words = [word.value for word in only.argv]
+    is_bare = words[:1] == ["mktemp"] and set(words[1:]) <= {"-d", "-q", "-dq", "--directory", "--quiet"}
+    return f"{place.text}/tmp.XXXXXXXXXX" if is_bare else None  # noqa: S108 - a name for what mktemp names
+
+
+def _real_path(script: Script) -> str | None:
+    """What `$(realpath PATH)` and `$(readlink -f PATH)` stand for, where no link leads elsewhere."""
+    only = script.statements[0] if len(script.statements) == 1 else None
+    if not isinstance(only, Simple) or only.name not in ("realpath", "readlink") or only.cwd is None:
+        return None
+    words = [word.value for word in only.argv[1:] if word.value != "--"]
+    options = {word for word in words if word and word.startswith("-")}
+    paths = [word for word in words if word not in options]
+    resolves = only.name == "realpath" or bool(options & {"-f", "-e", "-m"})
+    if not resolves or not options <= {"-f", "-e", "-m", "-q", "-s"} or len(paths) != 1 or not paths[0]:
+        return None
+    place = join(only.cwd, paths[0])
+    return None if place is None else shown_directory(place)
 
 
 def _is_descriptor(word: Word) -> bool:

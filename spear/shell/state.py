@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +18,19 @@ class Known:
     pattern: bool = False
 
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_SHELLS_OWN = re.compile(
+    r"PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|S?RANDOM|SECONDS|EPOCH\w+|LINENO"
+    r"|E?UID|PPID|GROUPS|BASH\w*|FUNCNAME|PIPESTATUS|COLUMNS|LINES|REPLY|OPT\w+|DIRSTACK|SHLVL|XDG_\w+|PS\d|_"
+)
+"""Variables that a shell, or whoever starts it, always sets."""
+
+
 @dataclass(slots=True)
 class ShellState:
     """The mutable state of one (sub)shell. A variable that is absent or None has a value nobody can know here.
 
+    Where all of them are known (`complete`), one that is absent is not set.
     `cwd` is relative to the start ("" is the start), absolute once an absolute path was entered, None when unknown.
     """
 
@@ -30,25 +40,31 @@ class ShellState:
     positional: tuple[Known | None, ...] | None = None
     previous: str | None = None
     stack: list[str | None] = field(default_factory=list)
+    complete: bool = False
 
     def copy(self) -> ShellState:
         """An independent copy, as a subshell has it."""
         return ShellState(
-            self.cwd, dict(self.variables), dict(self.functions), self.positional, self.previous, list(self.stack)
-        )
+            self.cwd, dict(self.variables), dict(self.functions), self.positional, self.previous, list(self.stack),
+            self.complete,
+        )  # fmt: skip
 
     def become(self, other: ShellState) -> None:
         """Take over everything `other` knows."""
         self.cwd, self.variables, self.functions = other.cwd, other.variables, other.functions
         self.positional, self.previous, self.stack = other.positional, other.previous, other.stack
+        self.complete = other.complete
 
     def either(self, other: ShellState) -> None:
         """Keep only what is the same here and in `other`: one of the two is what the shell will be in."""
         if self.cwd != other.cwd:
             self.cwd = None
+        if self.positional != other.positional:
+            self.positional = None
         for name in self.variables.keys() | other.variables.keys():
-            if self.variables.get(name) != other.variables.get(name):
+            if self.lookup(name) != other.lookup(name):
                 self.variables[name] = None
+        self.complete = self.complete and other.complete
         for name, body in other.functions.items():
             self.functions.setdefault(name, body)
 
@@ -58,8 +74,10 @@ class ShellState:
             return None if self.cwd is None else Known(shown_directory(self.cwd))
         if name == "OLDPWD":
             return None if self.previous is None else Known(shown_directory(self.previous))
-        if name.isdigit() and self.positional is not None and 0 < int(name) <= len(self.positional):
-            return self.positional[int(name) - 1]
+        if name.isdigit() and int(name) and self.positional is not None:
+            return self.positional[int(name) - 1] if int(name) <= len(self.positional) else Known("")
+        if name not in self.variables and self.complete and _NAME.fullmatch(name) and not _SHELLS_OWN.fullmatch(name):
+            return Known("")
         return self.variables.get(name)
 
     def enter(self, directory: str | None) -> None:

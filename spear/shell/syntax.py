@@ -147,6 +147,14 @@ class Script:
     statements: tuple[Node, ...]
 
 
+Arguments: TypeAlias = tuple[str | None, ...] | None
+"""What a script sees as `$0`, `$1`…, each None where it is not known; None where nothing is."""
+
+Environment: TypeAlias = tuple[tuple[str, str | None], ...] | None
+"""All the variables a script starts with beside those every shell has, a value None where it is not known; None where
+others may be set."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
     """Why a text is not run: as the shell would say it, with 1-based line and column (0 when not about a place)."""

@@ -21,6 +21,11 @@ PIPE_NAME = "/dev/fd/63"
 """What a process substitution looks like to the command that is given it: a descriptor, never a file."""
 
 
+_LONGEST_VALUE = 1 << 16
+_MOST_EXPANDED = 1 << 22
+"""Characters of one variable, and of all expanded in one script, beyond which a value counts as unknown."""
+
+
 class Expander:
     """Expands the words of one script.
 
@@ -37,6 +42,7 @@ class Expander:
         self._source = source
         self._substitute = substitute
         self._collect = collect
+        self._room = _MOST_EXPANDED
 
     def raw(self, node: Json) -> str:
         """The source text of a node."""
@@ -104,14 +110,22 @@ class Expander:
         return runs
 
     def _parameter(self, part: Json, state: ShellState) -> Known | None:
-        if part.keys() & {"Excl", "Length", "Width", "Index", "Slice", "Repl", "Names"} or "Param" not in part:
+        if part.keys() & {"Excl", "Length", "Width", "Slice", "Repl", "Names"} or "Param" not in part:
+            return None
+        if "Index" in part and part["Param"]["Value"] != "BASH_SOURCE":
             return None
         known = state.lookup(part["Param"]["Value"])
+        self._room -= 0 if known is None else len(known.text)
+        if known is not None and (len(known.text) > _LONGEST_VALUE or self._room < 0):
+            return None  # `a=$a$a`, often enough, is more than anybody can hold
         change = part.get("Exp")
         if change is None or known is None:
             return known
         operand = self.value(change.get("Word"), state)
-        return _changed(known, change["Op"], operand)
+        changed = _changed(known, change["Op"], operand)
+        if change["Op"] in (":=", "=") and not known.text:
+            state.variables[part["Param"]["Value"]] = changed
+        return changed
 
 
 def _every_positional(node: Json, state: ShellState) -> list[Word] | None:
@@ -154,6 +168,12 @@ def _unquoted(known: Known | None) -> Run:
 
 
 def _changed(known: Known, operator: str, operand: Known | None) -> Known | None:
+    if operator in (":-", ":=") and not known.text:
+        return operand
+    if operator in (":+", "+") and known.text:
+        return operand
+    if operator == ":+":
+        return known
     if operator in (":-", ":=", ":?", "-", "=", "?"):
         return known if known.text else None
     if operand is None or known.pattern:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spear.shell.located import located
 from spear.shell.parse import ShellParser, parse
 from spear.shell.syntax import (
     AndOr,
@@ -95,7 +96,20 @@ def test_words_are_expanded_where_their_value_is_known(text, expected):
         ("F=a; (F=b); rm $F", ["rm", "a"]),
         ("F=a; x | F=b; rm $F", ["rm", "a"]),
         ('f() { rm "$1"; }; f q', ["rm", "q"]),
-        ("set -- a; rm $1", ["rm", None]),
+        ("set -- a; rm $1", ["rm", "a"]),
+        ("set -- a b; shift; rm $1", ["rm", "b"]),
+        ("set -- a b; shift $n; rm $1", ["rm", None]),
+        ("set -euo pipefail -- a; rm $1", ["rm", "a"]),
+        ("set -- $x; rm $1", ["rm", None]),
+        ("set -- a; rm ${2:-b}", ["rm", "b"]),
+        ("f() { set -e; rm $1; }; f q", ["rm", "q"]),
+        ("f() { while x; do rm $1; shift; done; }; f a b", ["rm", None]),
+        ("f() { if x; then shift; fi; rm $1; }; f a b", ["rm", None]),
+        ("F=; rm ${F:-a}", ["rm", "a"]),
+        ("rm $(mktemp)", ["rm", "/tmp/tmp.XXXXXXXXXX"]),
+        ("rm $(mktemp -d)/x", ["rm", "/tmp/tmp.XXXXXXXXXX/x"]),
+        ("rm $(mktemp x.XXX)", ["rm", None]),
+        ("TMPDIR=$x; rm $(mktemp)", ["rm", None]),
     ],
 )
 def test_variables_are_followed_and_forgotten_where_they_may_have_changed(text, expected):
@@ -302,3 +316,60 @@ SHELLISH = st.text(st.sampled_from(list("abc xyz$(){}[]<>|&;'\"\\`#!*?~=\n\t/-01
 @given(st.one_of(SHELLISH, st.text(max_size=40)))
 def test_any_text_is_a_script_or_a_problem(text):
     assert isinstance(PARSER.parse(text), Script | SyntaxProblem)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rm $1 $2 ${3:-c}", ["rm", "a", None, "c"]),
+        ("rm $0 ${BASH_SOURCE[0]}", ["rm", "own.sh", "own.sh"]),
+        ('rm "$@"', ["rm", "a", None]),
+    ],
+)
+def test_a_script_sees_its_arguments(text, expected):
+    tree = PARSER.parse(text, ("own.sh", "a", None))
+    assert isinstance(tree, Script)
+    assert [word.value for word in simples(tree)[0].argv] == expected
+    assert PARSER.parse(text) != tree
+
+
+def test_where_it_starts_is_filled_in():
+    for text, expected in {
+        'make -C "$PWD" all': ["make", "-C", "/src", "all"],
+        'cd a; ROOT=$(cd .. && pwd); rm "$ROOT/x"': ["rm", "/src/x"],
+        'rm "$(cd "$(dirname "$0")/.." >/dev/null; pwd -P)/x"': ["rm", "/src/x"],
+    }.items():
+        tree = PARSER.parse(text, ("tools/own.sh",))
+        assert isinstance(tree, Script)
+        assert [word.value for word in simples(located(tree, "/src"))[-1].argv if word] == expected or expected in [
+            [word.value for word in simple.argv] for simple in simples(located(tree, "/src"))
+        ]
+
+
+@given(st.text(alphabet="abc $()'\"=;&|\n{}*\\", max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_a_script_that_does_not_say_where_it_starts_stays_as_it_is(text):
+    tree = PARSER.parse(text)
+    if isinstance(tree, Script):
+        assert located(tree, "/src") is tree
+
+
+def test_values_that_grow_without_end_are_not_known():
+    assert argvs("a=x\n" + "a=$a$a\n" * 60 + "rm $a")[-1] == ["rm", None]
+    assert argvs(f"a={'x' * 60_000}\nrm " + "$a " * 100)[-1][-1] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "carried"),
+    [
+        ("npx -c 'rm x'", ["rm", "x"]),
+        ("npx --call='rm x' -p y", ["rm", "x"]),
+        ("npm exec -c 'rm x'", ["rm", "x"]),
+        ("npm -w a x --call 'rm x'", ["rm", "x"]),
+        ("pnpm exec -c 'rm x'", ["rm", "x"]),
+        ("npm run -c x", None),
+        ("npx jest -c x.js", None),
+    ],
+)
+def test_what_package_managers_hand_to_a_shell_is_read(text, carried):
+    assert (argvs(text)[1:] or [None])[0] == carried
