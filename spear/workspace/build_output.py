@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spear.workspace import presence
+from spear.workspace.configured import is_configured
 
 CACHE_DIRECTORIES = frozenset(
     {
@@ -53,7 +54,7 @@ _NAMED_FILE = re.compile(
     r".+\.(o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|elf|pyc|pyo|class|gcda|gcno|gcov|profraw|profdata|rlib|rmeta|beam|"
     r"hi|cmi|cmo|cmx|cmxa|cmt|cmti|gch|pch|ilk|pdb|tsbuildinfo|swp|swo|swn|stackdump|dwo|su|whl)|.+\.so\.[0-9.]+|.+~|"
     r"\.#.+|#.+#|a\.out|vgcore\.[0-9]+|gmon\.out|\.DS_Store|Thumbs\.db|\.coverage(\..+)?|coverage\.xml|"
-    r"\.ninja_(log|deps)|config\.(log|status)|\.eslintcache|\.stylelintcache|\.phpunit\.result\.cache|4913|nohup\.out|"
+    r"\.ninja_(log|deps)|config\.(log|status)|.+\.trs|test-suite\.log|\.dirstamp|\.eslintcache|\.stylelintcache|\.phpunit\.result\.cache|4913|nohup\.out|"
     r"\.spear-write-[0-9a-f]+"
 )
 _MAGIC = (
@@ -66,7 +67,7 @@ _DEPENDENCIES = (".c", ".cc", ".cpp", ".cxx", ".C", ".S", ".s", ".rs", ".o", ".m
 def is_output_directory(root: Path, relative: str) -> bool:
     """Whether this directory is where a build or tool puts what it makes, by its name, beside a build file or alone."""
     parent, _, name = relative.rpartition("/")
-    if _NAMED_DIRECTORY.fullmatch(name):
+    if _NAMED_DIRECTORY.fullmatch(name) or relative == "Testing/Temporary" or relative.endswith("/Testing/Temporary"):
         return True
     beside = _BESIDE.get(name, ())
     return any(_present(root / parent, pattern) for pattern in beside)
@@ -98,7 +99,9 @@ def is_output_file(root: Path, relative: str, at: Path) -> bool:
     if dot and suffix == "d":
         # A dependency list lies beside what it was made from; a D source does not.
         return any(presence.exists(root / parent / (stem + other)) for other in _DEPENDENCIES)
-    return _is_program(at)
+    if dot and suffix == "log" and presence.exists(at.with_suffix(".trs")):
+        return True  # what a test of automake's printed, beside how it ended
+    return is_configured(root, relative, at) or _is_program(at)
 
 
 def _present(directory: Path, pattern: str) -> bool:
