@@ -35,6 +35,7 @@ from spear.evidence.runners.output import (
     numbers_seen,
     prints_help,
     read_summaries,
+    reports_failure,
     says_it_failed,
     together,
 )
@@ -178,7 +179,7 @@ def _result(
         order=order,
         selectors=finding.selectors,
         paths=finding.paths,
-        cwd=finding.cwd or "",
+        cwd="/" if finding.cwd is None else finding.cwd,
         exit_code=judged.exit_code,
         summary=None
         if summary is None
@@ -254,6 +255,14 @@ def _by_status(candidate: CheckCandidate, standing: Known, command: CommandFacts
             (summary is not None and summary.nothing) or _says_nothing_to_do(command.output)
         ):
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.NOTHING_TESTED, exit_code, summary)
+        tested = CheckKind.TEST in kinds
+        if (
+            summary is None
+            and kinds & {CheckKind.TEST, CheckKind.RUN}
+            and reports_failure(command.output, tests=tested)
+        ):
+            status = CheckStatus.FAILED if tested else CheckStatus.INCONCLUSIVE
+            return _Judged(status, CheckCode.SUMMARY_CONTRADICTS, exit_code)
         if candidate.finding.tool == "make" and prints_help(command.output):
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.PRINTS_HELP, exit_code, summary)
         return _Judged(CheckStatus.PASSED, code, exit_code, summary)

@@ -9,10 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spear.evidence.kinds import CheckKind
+from spear.shell.syntax import Arguments, Environment, Script, SyntaxProblem
 
 
 def _no_file(_path: str) -> bool:
     return False
+
+
+def _no_shell(_text: str, _arguments: Arguments, _environment: Environment) -> Script | SyntaxProblem:
+    return SyntaxProblem("nothing here reads scripts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +157,18 @@ _RULE = re.compile(r"^(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)\s*(?P<rest>[^#]*)
 def read_makefile(text: str) -> Makefile:
     """The explicit rules of a makefile's text. Variables are not expanded and includes not followed: what cannot be
     read this way is simply not known."""
-    targets: dict[str, MakeTarget] = {}
+    needed: dict[str, list[str]] = {}
+    recipes: dict[str, list[str]] = {}
     default = ""
     open_targets: tuple[str, ...] = ()
     for line in text.replace("\\\n", " ").split("\n"):
         if line.startswith("\t"):
-            if line.strip() and not line.strip().startswith("#"):
+            command = line.strip()
+            if command and not command.startswith("#"):
                 for name in open_targets:
-                    known = targets[name]
-                    targets[name] = MakeTarget(known.prerequisites, (*known.recipe, line.strip()))
+                    recipes[name].append(command)
             continue
-        rule = _RULE.match(line)
+        rule = _RULE.match(line.rstrip())
         if rule is None:
             if line.strip() and not line.startswith("#"):
                 open_targets = ()
@@ -170,13 +176,13 @@ def read_makefile(text: str) -> Makefile:
         before, _, inline = rule["rest"].partition(";")
         if "=" in before:
             continue
-        open_targets = tuple(rule["targets"].split())
+        open_targets = tuple(dict.fromkeys(rule["targets"].split()))
         for name in open_targets:
-            known = targets.get(name, MakeTarget())
-            recipe = (*known.recipe, inline.strip()) if inline.strip() else known.recipe
-            targets[name] = MakeTarget((*known.prerequisites, *before.split()), recipe)
+            needed.setdefault(name, []).extend(before.split())
+            recipes.setdefault(name, []).extend([inline.strip()] if inline.strip() else [])
             if not default and not name.startswith(".") and "%" not in name:
                 default = name
+    targets = {name: MakeTarget(tuple(needed[name]), tuple(recipes[name])) for name in needed}
     goal = re.search(r"^\.DEFAULT_GOAL\s*[:?]?=\s*(\S+)", text, re.MULTILINE)
     return Makefile(goal[1] if goal else default, targets)
 
@@ -191,12 +197,14 @@ class ProjectFacts:
     `other_roots` are the absolute paths of the session's other roots, each with the name its files are shown under.
     `usual_path` are the entries of the operator's own PATH; `made_here` tells what this turn created; `at_home` whether
     a path exists beneath the home directory commands have; `builds_here` whether an absolute directory outside is a
-    build directory set up from the workspace. `leads_out` says whether a path leaves the workspace through
-    a symbolic link; `is_built` tells what a build makes, `read` the text of a small file by
-    its absolute path. `only_new_tests` are the tests with these suffixes where this turn wrote all there are, else
-    none; `named_before` tells whether a build file or script that was there before names a word; `shown_before` is what
-    the project's own checks could show before this turn. `elsewhere` gives the facts of another root by its shown name,
-    relative to that root, and `recorded` the name records have for such a path.
+    build directory set up from the workspace. `leads_out` says whether a path leaves the workspace through a symbolic
+    link; `is_built` tells what a build makes, `read` the text of a small file by its absolute path, `parse` the tree of
+    a script's text with its arguments and variables. `only_new_tests` are the tests with these suffixes where this
+    turn wrote all there are, else none; `named_before` tells whether a build file or script that was there before names
+    a word; `shown_before` is what the project's own checks could show before this turn. `elsewhere` gives the facts of
+    another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
+    `made_matching` tells whether this turn created a file that a pattern stands for, `told_here` what it has created or
+    changed, `changed_now` what the command at hand changed of what was there before it.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -214,11 +222,15 @@ class ProjectFacts:
     leads_out: Callable[[str], bool] = _no_file
     is_built: Callable[[str], bool] = _no_file
     read: Callable[[str], str | None] = lambda _path: None
+    parse: Callable[[str, Arguments, Environment], Script | SyntaxProblem] = _no_shell
     only_new_tests: Callable[[frozenset[str]], tuple[str, ...]] = lambda _suffixes: ()
     named_before: Callable[[str], bool] = _no_file
     shown_before: Callable[[], frozenset[CheckKind]] = frozenset
     elsewhere: Callable[[str], ProjectFacts | None] = lambda _root: None
     recorded: Callable[[str], str] = lambda path: path
+    made_matching: Callable[[str], bool] = _no_file
+    told_here: Callable[[str], bool] = _no_file
+    changed_now: Callable[[str], bool] = _no_file
 
     def other_root(self, directory: str) -> str | None:
         """The shown name of the other root an absolute directory lies in: `/workspaces/lib`."""

@@ -13,16 +13,26 @@ from dataclasses import replace
 from spear.evidence.checks.candidates import recognise
 from spear.evidence.checks.deciding import MANIFESTS
 from spear.evidence.facts import ProjectFacts
+from spear.evidence.names import names
 from spear.evidence.planting import generates, plantings
 from spear.evidence.products import ProductWrite
 from spear.evidence.setting import Setting
 from spear.shell.syntax import Script
 
+_OF_AUTOTOOLS = names(
+    "configure Makefile.in config.h.in aclocal.m4 ltmain.sh compile missing depcomp install-sh test-driver ar-lib"
+    " ylwrap config.guess config.sub"
+)
+"""What `autoreconf -i` puts into the source, and `configure` and its makefiles run."""
 
-def generated(script: Script, facts: ProjectFacts, setting: Setting, written: Collection[str]) -> frozenset[str]:
-    """Of the undelivered files this script wrote, by their recorded names, those that decide checks and that a tool
-    generated. Costs nothing where it wrote none."""
+
+def generated(
+    script: Script, facts: ProjectFacts, setting: Setting, written: Collection[str], delivered: Collection[str] = ()
+) -> frozenset[str]:
+    """Of the files this script wrote, by their recorded names, those that decide checks and that a tool generated:
+    undelivered ones, and of the `delivered` what autotools put there. Costs nothing where it wrote none."""
     found = frozenset(path for path in written if posixpath.basename(path) in MANIFESTS)
+    found |= frozenset(path for path in delivered if posixpath.basename(path) in _OF_AUTOTOOLS)
     while found:
         seen = _without(facts, found)
         candidates = recognise(script, seen, start=setting.start)

@@ -95,6 +95,6 @@ WHY: dict[CheckCode, str] = {
     CheckCode.NOT_ITSELF: "something else may have stood for it (through PATH, an alias, a variable, a sourced file)",
     CheckCode.PRODUCT_PLANTED: "what it ran may be a product that no build made",
     CheckCode.BUILT_BEFORE: "what it ran was built before the source changed",
-    CheckCode.SUMMARY_CONTRADICTS: "its exit status is 0, but the summary it printed shows failures",
+    CheckCode.SUMMARY_CONTRADICTS: "its exit status is 0, but what it printed shows failures",
 }
 """One clause a code, for reasons shown to the operator."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from spear.evidence.epochs import UNCHANGED
-from spear.evidence.roots import root_of
 
 _TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
 _PLACES = frozenset(
@@ -23,10 +22,10 @@ _PLACES = frozenset(
 )  # fmt: skip
 _PROGRAM = re.compile(
     r".+\.(?:o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|elf|pyc|pyo|class|jar|rlib|rmeta|beam|cmi|cmo|cmx|wasm|whl)"
-    r"|.+\.so\.[0-9.]+|a\.out|cmake-build-.+|.+\.egg-info"
+    r"|.+\.so\.[0-9.]+|a\.out|cmake-build-.+|.+\.egg-info|config\.status"
 )
 _REPORT = re.compile(
-    r".+\.(?:txt|log|out|err|md|html|css|csv|tsv|xml|svg|png|jpg|pdf|lst|map|sym|dis|asm|dot|gz|tar|zip|tmp|bak|diff)"
+    r".+\.(?:txt|log|out|err|md|html|css|csv|tsv|xml|svg|png|jpg|pdf|lst|map|sym|dis|asm|dot|gz|tar|zip|tmp|bak|diff|json|ya?ml|tap|info|junit)"
     r"|\.(?:git)?keep|\.gitignore"
 )
 
@@ -61,13 +60,14 @@ class ProductWrite:
 class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
     since the source came into its present `state`. `built` are the roots, by their shown names ("" the primary one),
-    in which a build has passed on it. `scratch` are absolute paths outside the workspace to which something else than a
-    build has written.
+    in which a build has passed on it, `wholly` the directories in which one of everything has. `scratch` are
+    absolute paths outside the workspace to which something else than a build has written.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
     made: frozenset[tuple[str, str]] = frozenset()
     built: frozenset[str] = frozenset()
+    wholly: frozenset[str] = frozenset()
     state: str = UNCHANGED
     scratch: frozenset[str] = frozenset()
 
@@ -75,7 +75,7 @@ class Products:
         """The products in a state of the source: in another one, nothing has been built yet."""
         if fingerprint == self.state:
             return self
-        return replace(self, made=frozenset(), built=frozenset(), state=fingerprint)
+        return replace(self, made=frozenset(), built=frozenset(), wholly=frozenset(), state=fingerprint)
 
     def written(self, writes: Iterable[ProductWrite], planted: Iterable[str], compiled: Iterable[str] = ()) -> Products:
         """The products after a call: `planted` are the paths among `writes` that no build wrote, `compiled` those a
@@ -85,6 +85,7 @@ class Products:
         made = set(self.made)
         for write in writes:
             if write.touched:
+                made |= {(write.path, "")} if write.path not in foreign else set()
                 continue
             known.pop(write.path, None)
             if write.sha256 is None:
@@ -101,13 +102,21 @@ class Products:
     def doubtful(self, *, copies_count: bool) -> tuple[str, ...]:
         """The planted products a check may have run. Where it runs one program by its path, a copy of what a build of
         this state made is what it is (`copies_count`)."""
-        contents = {sha for _, sha in self.made} if copies_count else set()
+        contents = {sha for _, sha in self.made if sha} if copies_count else set()
         return tuple(path for path, sha in self.planted if sha not in contents)
 
-    def was_made(self, path: str) -> bool:
-        """Whether a build has passed in its root, or has written this product, since the source came into its present
-        state."""
-        return root_of(path) in self.built or any(made == path for made, _ in self.made)
+
+def holds(directory: str, path: str) -> bool:
+    """Whether a recorded path is a directory or lies in it; "" is the primary root."""
+    return (path == directory or path.startswith(f"{directory}/")) if directory else not path.startswith("/")
+
+
+def is_program_beneath(path: str, directory: str) -> bool:
+    """Whether a product, by its recorded name, is a program in a build directory, and no file of the build tool's."""
+    inside = PurePosixPath(path.removeprefix(f"{directory}/"))
+    return (
+        holds(directory, path) and (not inside.suffix or inside.suffix == ".exe") and "CMakeFiles" not in inside.parts
+    )
 
 
 NO_PRODUCTS = Products()

@@ -7,6 +7,7 @@ that only files of this turn decide stands for none of the project's own.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -14,15 +15,20 @@ from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.elsewhere import SeenCheck, as_seen_there
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
-from spear.evidence.planting import Planting, names_scratch, plantings, scratch_removals, scratch_words, scratch_writes
-from spear.evidence.products import Products, ProductWrite
+from spear.evidence.names import names
+from spear.evidence.planting import Planting, follows_a_build, may_use_scratch, plantings, scratch_writes
+from spear.evidence.products import Products, ProductWrite, holds, is_program_beneath
 from spear.evidence.records import CheckRecord, CheckResult
+from spear.evidence.scratch import scratch_removals, scratch_words
 from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
 from spear.evidence.tree import Path
 from spear.shell.syntax import Script
 
 _RUNS_BUILT = frozenset({"ctest"})
 """Runners that run what was built, and build nothing."""
+_ADDED_TEST = re.compile(r'add_test\((?:\[=*\[.*?\]=*\]|\S+) "(?P<program>[^"]+)"')
+_EVERYTHING = names("all build default everything world compile test tests check install")
+"""Targets that stand for all there is, or all that its tests need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +102,33 @@ class Provenance:
         in it. True of everything that runs no built program."""
         finding = candidate.finding
         paths = [path for path in finding.paths if self.facts.is_built(path)] if finding.scope is Scope.PROGRAM else []
-        if not paths and finding.tool not in _RUNS_BUILT:
-            return True
-        if root in self.stock.built or any(_is_passed_build(result) and result.root == root for result in earlier):
-            return True
+        passed = [result for result in earlier if _is_passed_build(result) and result.root == root]
         foreign = {planting.path for planting in self.plantings}
-        fresh = {write.path for write in self.wrote if not write.touched and write.path not in foreign}
-        return bool(paths) and all(path in fresh or self.stock.was_made(path) for path in paths)
+        made = {write.path for write in self.wrote if write.path not in foreign} | {path for path, _ in self.stock.made}
+        wholly = {*self.stock.wholly, *map(_place_of, filter(_is_whole, passed))}
+        if finding.tool in _RUNS_BUILT:
+            known_built = root in self.stock.built or bool(passed)
+            if root:
+                return root in wholly or known_built
+            place = self.facts.shown(posixpath.join(self.facts.root, finding.cwd)) if finding.cwd is not None else None
+            if place is None:
+                return "/" in wholly  # outside, nobody watches what was made
+            if any(holds(directory, place) for directory in wholly):
+                return True
+            told = self._programs_of_tests(place)
+            known = told <= made if told else any(is_program_beneath(path, place) for path in made)
+            return known and known_built
+        named = {posixpath.basename(selector) for result in passed for selector in result.selectors}
+        return all(
+            path in made or posixpath.basename(path) in named or any(holds(directory, path) for directory in wholly)
+            for path in paths
+        )
+
+    def _programs_of_tests(self, place: str) -> set[str]:
+        """The programs that the tests of a build directory start, as far as CTest's own file says."""
+        text = self.facts.read(posixpath.join(self.facts.root, place, "CTestTestfile.cmake")) or ""
+        shown = (self.facts.shown(found["program"]) for found in _ADDED_TEST.finditer(text))
+        return {path for path in shown if path and holds(place, path)}
 
 
 def _renewed(
@@ -154,14 +180,21 @@ def products_after(
 ) -> Products:
     """What is known of the products after a command. `stock` is what was known before, in the state of the source the
     command left; `check` what `assess_command` said of it."""
-    if wrote or names_scratch(script, facts, start):
+    if wrote or may_use_scratch(script, facts, start):
         candidates = as_seen_there(script, recognise(script, facts, start=start.start), facts, start)
         found = Provenance.of(script, candidates, facts, start, wrote, stock)
         left = found.still_outside() | {planting.path for planting in found.outside}
         stock = replace(stock, scratch=frozenset(left)) if left != stock.scratch else stock
         stock = stock.written(found.wrote, {planting.path for planting in found.plantings}, found.compiled)
-    built = {result.root for result in check.results if _is_passed_build(result)} if check is not None else set()
-    return stock if built <= stock.built else replace(stock, built=stock.built | built)
+    results = check.results if check is not None else ()
+    passed = [result for result in results if _is_passed_build(result)]
+    built, wholly = {result.root for result in passed}, {_place_of(result) for result in passed if _is_whole(result)}
+    if wrote and results and all(result.status is CheckStatus.PASSED for result in results):
+        candidates = recognise(script, facts, start=start.start)
+        built |= {""} if follows_a_build(script, candidates, facts, start) else set()
+    if built <= stock.built and wholly <= stock.wholly:
+        return stock
+    return replace(stock, built=stock.built | built, wholly=stock.wholly | wholly)
 
 
 def own_files(seen: SeenCheck) -> tuple[str, ...]:
@@ -177,6 +210,16 @@ def own_files(seen: SeenCheck) -> tuple[str, ...]:
 
 def _is_passed_build(result: CheckResult) -> bool:
     return result.status is CheckStatus.PASSED and CheckKind.BUILD in result.kinds
+
+
+def _is_whole(build: CheckResult) -> bool:
+    """Whether a build was one of everything, and not of a target by its name."""
+    return build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors)
+
+
+def _place_of(build: CheckResult) -> str:
+    """The directory in which it built everything, by its recorded name; all of another root."""
+    return build.root or build.cwd
 
 
 def _compiled(candidates: Collection[CheckCandidate], facts: ProjectFacts) -> frozenset[str]:

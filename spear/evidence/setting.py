@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from spear.evidence.checks.candidates import CheckCandidate
@@ -26,7 +26,7 @@ from spear.evidence.facts import Makefile, ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind
 from spear.evidence.names import names
 from spear.evidence.tree import Enclosing, Leaf, leaves
-from spear.shell.syntax import Compound, CompoundKind, Script, Simple
+from spear.shell.syntax import Compound, CompoundKind, Environment, Script, Simple
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev", "/proc", "/run", "/home/sandbox")  # noqa: S108 - as commands see them
 HOME = "/home/sandbox"
@@ -35,17 +35,32 @@ HOME = "/home/sandbox"
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/home/sandbox)(?:/|$)")
 _TOOL_DIRECTORIES = names("node_modules vendor .venv venv env .tox .nox .direnv")
 _EXPORTING = names("export declare typeset readonly local")
+_SETS = _EXPORTING | names("read mapfile readarray printf eval getopts")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a command started from: the directory (workspace-relative, absolute outside), the exported variables, and
-    the directory it ended in, None where it is not known.
+    the directory it ended in, None where it is not known. `unsure` are variables that commands around it may have set.
     """
 
     start: str = ""
     environment: Mapping[str, str] | None = None
     ended: str | None = None
+    unsure: frozenset[str] = frozenset()
+
+    def variables(self) -> Environment:
+        """All that a script which is started now may find set."""
+        known: dict[str, str | None] = {**(self.environment or {}), **dict.fromkeys(self.unsure)}
+        return tuple(sorted(known.items()))
+
+    def around(self, script: Script) -> Setting:
+        """The setting of what a script starts."""
+        assigned = {name for leaf in leaves(script) for name, _ in leaf.simple.assignments}
+        told = (
+            word.value or "" for leaf in leaves(script) if leaf.simple.name in _SETS for word in leaf.simple.argv[1:]
+        )
+        return replace(self, unsure=self.unsure | assigned | {word.partition("=")[0] for word in told})
 
 
 def doubt(script: Script, candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> CheckCode | None:
@@ -79,7 +94,8 @@ def _is_elsewhere(candidate: CheckCandidate, facts: ProjectFacts, setting: Setti
         return False
     if candidate.finding.paths or candidate.simple.name in ("cmake", "ctest", "meson"):
         return False
-    return not (facts.builds_here(where) or any(_configures(leaf.simple, where, facts, setting) for leaf in around))
+    configured = any(_configures(leaf.simple, where, facts, setting) for leaf in around)
+    return not (configured or facts.builds_here(where) or _built_from(where, facts))
 
 
 def other_root(script: Script, candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> str:
@@ -87,7 +103,15 @@ def other_root(script: Script, candidate: CheckCandidate, facts: ProjectFacts, s
     if not facts.other_roots:
         return ""
     where = _directory(candidate, facts, setting, list(leaves(script)))
-    return (facts.other_root(where) if where is not None else None) or ""
+    if where is None and candidate.finding.cwd is not None:
+        where = posixpath.normpath(posixpath.join(facts.root, candidate.finding.cwd))
+    return "" if where is None else facts.other_root(where) or _built_from(where, facts)
+
+
+def _built_from(directory: str, facts: ProjectFacts) -> str:
+    """The shown name of the other root that a build directory outside of it was set up from, "" for none."""
+    roots = sorted(set(facts.other_roots.values()))
+    return next((root for root in roots if (there := facts.elsewhere(root)) and there.builds_here(directory)), "")
 
 
 def _places(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import os
 import re
@@ -17,6 +18,7 @@ from spear.events.stream import Event, Sink
 from spear.evidence.epochs import FileState
 from spear.evidence.facts import read_makefile
 from spear.evidence.products import is_product
+from spear.evidence.recipes import filled_in
 from spear.evidence.records import Change
 from spear.evidence.roots import root_of, within_root
 from spear.evidence.turn import Weakening
@@ -29,11 +31,12 @@ from spear.evidence.weakened import (
     kinds_of_check_file,
 )
 from spear.host.first_look import FirstLook
-from spear.host.recorder import Draft, Recorder
+from spear.host.recorder import FILE_TOOLS, Draft, Recorder
 from spear.host.turn_checkpoints import TurnCheckpoints
 from spear.workspace import presence
 from spear.workspace.build_output import is_output_file
 from spear.workspace.changes import Snapshot, TreeChange, TreeChangeKind, compare, snapshot
+from spear.workspace.configured import record_of
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.index_memory import indexed_digests
 from spear.workspace.roots import PRIMARY, Location, Roots
@@ -44,7 +47,8 @@ _STARTS = frozenset(
     {
         "", ".mk", ".mak", ".sh", ".bash", ".zsh", ".cmake", ".txt", ".py", ".pl", ".rb", ".lua", ".tcl", ".js", ".mjs",
         ".cjs", ".ts", ".json", ".toml", ".yml", ".yaml", ".am", ".in", ".ac", ".bzl", ".bazel", ".gn", ".ninja",
-        ".gradle", ".kts", ".xml", ".cfg", ".ini", ".rs", ".zig", ".build", ".bat",
+        ".gradle", ".kts", ".xml", ".cfg", ".ini", ".rs", ".zig", ".build", ".bat", ".t", ".bats", ".exp", ".php",
+        ".awk", ".go", ".mod",
     }
 )  # fmt: skip
 """Suffixes of files that build programs or start them."""
@@ -84,6 +88,7 @@ class ChangeLog:
         self._gone: set[str] = set()
         self._moved: set[str] = set()
         self._generated: set[str] = set()
+        self._told: set[str] = set()
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
@@ -150,7 +155,19 @@ class ChangeLog:
             return False
         if directory:
             return rules.is_delivered_directory(location.relative)
-        return rules.is_delivered(location.relative, at)
+        if rules.is_delivered(location.relative, at):
+            return True
+        record = record_of(location.root, location.relative, at or location.root / location.relative)
+        return record is not None and record != location.relative and self._is_planted(location, record)
+
+    def _is_planted(self, location: Location, relative: str) -> bool:
+        """Whether something else than its tool wrote a record, which then says nothing of what lies beside it."""
+        root = "" if location.root_name == PRIMARY else f"/workspaces/{location.root_name}"
+        return _recorded(root, relative) in {path for path, _ in self._recorder.products.planted}
+
+    def is_configured(self, path: str) -> bool:
+        """Whether a configuring tool wrote a file of a root, so that what it builds depends on it."""
+        return record_of(self._place(root_of(path)), within_root(path), self._place(path)) is not None
 
     def is_delivered_path(self, relative: str) -> bool:
         """Whether a path of the primary root is delivered source."""
@@ -220,7 +237,9 @@ class ChangeLog:
         if draft.request.tool != OUTSIDE:
             self._note_created(changes)
             self._remembered(root_of(change.path) for change in changes if change.delivered)
-        if self._recorder.changed(draft, changes):
+        undelivered = (change.path for change in changes if not change.delivered)
+        products = {path for path in undelivered if draft.request.tool in FILE_TOOLS and self.is_configured(path)}
+        if self._recorder.changed(draft, changes, products):
             paths = [change.path for change in changes if change.delivered]
             self._event(
                 EventName.EPOCH_OPENED, {"epoch": self._recorder.ledger.epoch, "paths": paths[:50], "count": len(paths)}
@@ -229,6 +248,7 @@ class ChangeLog:
     def _note_created(self, changes: Sequence[Change]) -> None:
         """What the turn made, and of that, what it only moved from another place of the tree."""
         self._gone |= {change.before_sha256 for change in changes if change.kind == "deleted" and change.before_sha256}
+        self._told |= {change.path for change in changes if change.kind in ("created", "modified")}
         for change in changes:
             if change.kind == "created":
                 self._created.add(change.path)
@@ -242,6 +262,14 @@ class ChangeLog:
     def made_here(self, path: str) -> bool:
         """Whether this turn wrote a file that was not there before, in this place or another, and no tool did."""
         return path in self._created and path not in self._moved and path not in self._generated
+
+    def made_matching(self, pattern: str) -> bool:
+        """Whether this turn wrote a new file that a pattern stands for."""
+        return any(self.made_here(path) for path in fnmatch.filter(self._created, pattern))
+
+    def told_here(self, path: str) -> bool:
+        """Whether this turn created a file or changed what it says, and no tool did."""
+        return path in self._told and path not in self._moved and path not in self._generated
 
     def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
         """The tests of a root with these suffixes, where this turn wrote all there are; none otherwise."""
@@ -257,17 +285,22 @@ class ChangeLog:
         return () if any(_is_test(path, suffixes) for path in self._before(root)) else new
 
     def named_before(self, word: str, root: str = "") -> bool:
-        """Whether a build file or script of a root that was there before this turn names a word, as it is now. Where
-        there are too many to look through, one may."""
-        named, looked = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)"), 0
+        """Whether a build file or script of a root that was there before this turn names a word, as it is now, in one
+        piece or put together of variables, or a file is called so, its suffix aside. Where there are too many to look
+        through, one may."""
+        named = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        texts: list[str] = []
         for path in self._before(root):
-            if PurePosixPath(path).suffix not in _STARTS or _recorded(root, path) in self._created:
-                continue
-            looked += 1
-            text = _small_text(self._place(_recorded(root, path)))
-            if looked > _MOST_LOOKED_AT or (text is not None and named.search(text)):
+            place = PurePosixPath(path)
+            if place.stem == word and _recorded(root, path) not in self._created:
                 return True
-        return False
+            if place.suffix not in _STARTS or _recorded(root, path) in self._created:
+                continue
+            text = _small_text(self._place(_recorded(root, path))) or ""
+            if len(texts) >= _MOST_LOOKED_AT or named.search(text):
+                return True
+            texts.append(text)
+        return named.search(filled_in("\n".join(texts))) is not None
 
     def is_built(self, path: str) -> bool:
         """Whether a path of a root is what a build makes."""

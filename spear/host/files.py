@@ -46,6 +46,7 @@ class Files:
             return refusal
         if refusal := self._unprotected(location, request.tool):
             return refusal
+        was_delivered = bool(before.sha256) and self._log.is_delivered(location)
         written = self._session.writer.write(
             location.root, location.relative, content, expected, shown=target.shown, cancelled=self._cancelled
         )
@@ -60,7 +61,7 @@ class Files:
                 kind="created" if result.created else "modified",
                 before_sha256=result.before,
                 after_sha256=result.sha256,
-                delivered=self._log.is_delivered(location),
+                delivered=was_delivered or self._log.is_delivered(location),
                 before_mode=mode,
             )
             self._log.changed(draft, [change])
@@ -79,6 +80,7 @@ class Files:
             return refusal
         if refusal := self._unprotected(location, request.tool):
             return refusal
+        was_delivered = self._log.is_delivered(location)
         done = self._session.writer.delete(
             location.root, location.relative, shown=target.shown, cancelled=self._cancelled
         )
@@ -88,7 +90,7 @@ class Files:
         if done.existed:
             change = Change(
                 path=target.shown, kind="deleted", before_sha256=before.sha256 or None, after_sha256=None,
-                delivered=self._log.is_delivered(location),
+                delivered=was_delivered,
             )  # fmt: skip
             self._log.changed(draft, [change])
         self._log.settled([location])

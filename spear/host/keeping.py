@@ -123,14 +123,7 @@ class Keeper:
         if made.sets_up:
             self._note_set_up(upper, root, entries)
         places = {entry.path: self._location(root, entry.path) for entry in entries}
-        delivered = {
-            entry.path: self._log.is_delivered(
-                places[entry.path],
-                (root if entry.kind is UpperKind.DELETED else upper) / entry.path,
-                directory=_is_directory(entry),
-            )
-            for entry in entries
-        }
+        delivered = {entry.path: self._is_delivered(entry, places[entry.path], root, upper) for entry in entries}
         refusals: list[Refusal] = []
         accepted: set[str] = set()
         for entry in entries:
@@ -162,6 +155,16 @@ class Keeper:
             products=tuple(self._products(report.applied, places, delivered)),
         )  # fmt: skip
 
+    def _is_delivered(self, entry: UpperEntry, place: Location, root: Path, upper: Path) -> bool:
+        """Whether what a command changed is delivered source, as it was or as it is: nothing ceases to be that by what
+        is put into it."""
+        is_directory = _is_directory(entry)
+        states = {UpperKind.CREATED: (upper,), UpperKind.DELETED: (root,)}.get(entry.kind, (upper, root))
+        return any(
+            self._log.is_delivered(place, base / entry.path, directory=is_directory)
+            for base in states[: 1 if is_directory else 2]
+        )
+
     def _note_set_up(self, upper: Path, root: Path, entries: Sequence[UpperEntry]) -> None:
         """Directories a tool has just marked as its own, where nothing of anybody else lies in the tree."""
         for entry in entries:
@@ -188,7 +191,12 @@ class Keeper:
             directory = entry.path.rpartition("/")[0]
             if directory not in own:
                 own[directory] = self._log.is_tools_own(self._location(place.root, directory))
-            if gone or is_product(entry.path, executable=executable, existed=existed, tools_own=own[directory]):
+            configured = not gone and self._log.is_configured(place.shown)
+            if (
+                gone
+                or configured
+                or is_product(entry.path, executable=executable, existed=existed, tools_own=own[directory])
+            ):
                 yield ProductWrite(place.shown, None if gone else _digest(entry.after) or "")
 
     def _judge(self, entry: UpperEntry, place: Location, delivered: bool, made: Making, tool: str) -> Refusal | None:

@@ -108,7 +108,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     commands = HostCommands(handlers)
 
     def facts() -> ProjectFacts:
-        return facts_of(primary, declared, session.runner.on_host, log, session.roots.others)
+        return facts_of(primary, declared, session.runner.on_host, log, session.parser.parse, session.roots.others)
 
     def terminal_under(rules: TurnRules, gate: PathGate, shell: ShellState) -> Terminal:
         return Terminal(

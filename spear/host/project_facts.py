@@ -20,6 +20,7 @@ from spear.evidence.roots import root_of, within_root
 from spear.sandbox.plan import FIRST_ROOT
 from spear.sandbox.sealed import HOME
 from spear.sandbox.toolchains import host_path
+from spear.shell.syntax import Arguments, Environment, Script, SyntaxProblem
 from spear.workspace import presence
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -27,6 +28,10 @@ _LARGEST = 1 << 20
 _PROBE_DEPTH = 4
 _PROBE_NAMES = 20_000
 _NOT_PROBED = frozenset({".git", "node_modules", "target", "build", "dist", ".venv", "venv", "__pycache__", ".tox"})
+
+
+Parse = Callable[[str, Arguments, Environment], Script | SyntaxProblem]
+"""How the text of a script is read, with its arguments and variables."""
 
 
 class _Lazy(Mapping[str, Any]):
@@ -69,7 +74,7 @@ class _Scripts(_Lazy):
             return None
         try:
             document = json.loads(text)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             return None
         scripts = document.get("scripts") if isinstance(document, dict) else None
         if not isinstance(scripts, dict):
@@ -97,6 +102,14 @@ class TurnFacts(Protocol):
         """Whether this turn wrote a file that was not there before."""
         ...
 
+    def made_matching(self, pattern: str) -> bool:
+        """Whether this turn wrote a new file that a pattern stands for."""
+        ...
+
+    def told_here(self, path: str) -> bool:
+        """Whether this turn created a file or changed what it says."""
+        ...
+
     def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
         """The tests of a root with these suffixes, where this turn wrote all there are."""
         ...
@@ -115,6 +128,7 @@ def facts_of(
     declared: Mapping[str, Mapping[str, frozenset[CheckKind]]],
     on_host: Callable[[Path], Path],
     turn: TurnFacts,
+    parse: Parse,
     others: Mapping[str, Path] = MappingProxyType({}),
 ) -> ProjectFacts:
     """The facts of a tree as it is now. Files are read when a command makes them matter, and not before.
@@ -127,9 +141,9 @@ def facts_of(
 
     def elsewhere(name: str) -> ProjectFacts | None:
         said = declared.get(PurePosixPath(name).name, {})
-        return _facts_in(name, shown, said, on_host, turn) if name in shown else None
+        return _facts_in(name, shown, said, on_host, turn, parse) if name in shown else None
 
-    return replace(_facts_in(FIRST_ROOT, shown, declared.get("", {}), on_host, turn), elsewhere=elsewhere)
+    return replace(_facts_in(FIRST_ROOT, shown, declared.get("", {}), on_host, turn, parse), elsewhere=elsewhere)
 
 
 def _facts_in(
@@ -138,6 +152,7 @@ def _facts_in(
     declared: Mapping[str, frozenset[CheckKind]],
     on_host: Callable[[Path], Path],
     turn: TurnFacts,
+    parse: Parse,
 ) -> ProjectFacts:
     """The facts of one of the roots, `shown` by their names, with paths relative to it."""
     root = shown[name]
@@ -165,14 +180,17 @@ def _facts_in(
         usual_path=frozenset(host_path().split(os.pathsep)),
         made_here=made_here,
         at_home=lambda relative: os.path.lexists(on_host(Path(HOME)) / relative),
-        builds_here=lambda directory: _is_set_up_from(on_host(Path(directory)), root, name),
+        builds_here=lambda directory: _is_set_up_from(_on_disk(Path(directory), shown, on_host), root, name),
         leads_out=lambda relative: _leads_out(root, relative),
         is_built=lambda path: turn.is_built(recorded(path)),
         read=lambda path: read_text(_on_disk(Path(path), shown, on_host)),
+        parse=parse,
         only_new_tests=only_new_tests,
         named_before=lambda word: turn.named_before(word, root_of(recorded(""))),
         shown_before=lambda: shown_before(root, declared, made_here),
         recorded=recorded,
+        made_matching=lambda pattern: turn.made_matching(recorded(pattern)),
+        told_here=lambda path: turn.told_here(recorded(path)),
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -66,8 +66,9 @@ class Recorder:
             found = self._drafts.get(request.call_id)
         return found if found is not None else self.open(request)
 
-    def changed(self, draft: Draft, changes: Iterable[Change]) -> bool:
-        """Note changes as they happen. True when they opened a source epoch."""
+    def changed(self, draft: Draft, changes: Iterable[Change], configured: Collection[str] = ()) -> bool:
+        """Note changes as they happen. True when they opened a source epoch. `configured` are those of a configuring
+        tool's files among them, which are products whatever their names."""
         found = list(changes)
         draft.changes += found
         before = self.ledger.epoch
@@ -76,15 +77,19 @@ class Recorder:
             self.products.in_state(self.ledger.fingerprint) if self.ledger.epoch != before else self.products
         )
         if draft.request.tool in FILE_TOOLS:
-            self._edited(found)
+            self._edited(found, configured)
         return self.ledger.epoch != before
 
-    def _edited(self, changes: Iterable[Change]) -> None:
+    def _edited(self, changes: Iterable[Change], configured: Collection[str]) -> None:
         """A file tool builds nothing: a product it writes is planted."""
         written = [
             ProductWrite(change.path, change.after_sha256)
             for change in changes
-            if not change.delivered and is_product(within_root(change.path), existed=change.before_sha256 is not None)
+            if not change.delivered
+            and (
+                change.path in configured
+                or is_product(within_root(change.path), existed=change.before_sha256 is not None)
+            )
         ]
         self.products = self.products.written(written, [write.path for write in written])
 

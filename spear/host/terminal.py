@@ -42,6 +42,7 @@ from spear.policy.places import Root
 from spear.sandbox.network import has_helper
 from spear.sandbox.request import Ending, Network, RootMount, RunOutcome, RunRequest
 from spear.shell.destinations import commands
+from spear.shell.located import located
 from spear.workspace import presence
 from spear.workspace.roots import PathProblem
 
@@ -134,7 +135,7 @@ class Terminal:
         before, stock = self._recorder.ledger, self._recorder.products
         kept = Kept()
         if self._may_keep(assessment):
-            kept = self._keeper.keep(roots, upper, outcome, self._making(assessment), request.tool, draft)
+            kept = self._keeper.keep(roots, upper, outcome, self._making(assessment, cwd), request.tool, draft)
         if kept.only_locks:
             before = self._recorder.ledger  # a tool resolves before it builds: what it checked is what it locked
         draft.refusals = kept.refusals
@@ -300,11 +301,11 @@ class Terminal:
         unasked = _only_reads(assessment) and self._consent.needed(Capability.WORKSPACE_WRITE)
         return self._rules.may_write and not unasked
 
-    def _making(self, assessment: Assessment) -> Making:
+    def _making(self, assessment: Assessment, cwd: Path) -> Making:
         """What the command may write by its nature (spec 2.3, 2.4)."""
         if assessment.script is None:
             return Making()
-        found = recognise(assessment.script, self._facts())
+        found = recognise(located(assessment.script, str(cwd)), self._facts(), start=self._relative(cwd))
         return making(found, _programs(assessment), self._rules.created)
 
     def _record(
@@ -319,12 +320,16 @@ class Terminal:
         capture: Path | None,
     ) -> None:
         if assessment.script is not None:
-            known, now, products = self._facts(), self._recorder.ledger, self._recorder.products
+            changed = frozenset(change.path for change in draft.changes if change.before_sha256 is not None)
+            known = replace(self._facts(), changed_now=changed.__contains__)
+            now, products = self._recorder.ledger, self._recorder.products
+            script = located(assessment.script, str(cwd))
+            delivered = [change.path for change in draft.changes if change.delivered]
             undelivered = [change.path for change in draft.changes if not change.delivered]
-            self._log.note_generated(generated(assessment.script, known, facts.setting, undelivered))
-            draft.check = assess_command(assessment.script, facts, known, before, now, products)
+            self._log.note_generated(generated(script, known, facts.setting, undelivered, delivered))
+            draft.check = assess_command(script, facts, known, before, now, products)
             self._recorder.products = products_after(
-                assessment.script, facts.setting, known, facts.wrote, draft.check, products.in_state(now.fingerprint)
+                script, facts.setting, known, facts.wrote, draft.check, products.in_state(now.fingerprint)
             )
         if capture is not None and outcome.output_bytes:
             draft.output_ref = str(capture.relative_to(self._session.state.root))

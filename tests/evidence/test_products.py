@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,7 @@ FACTS = ProjectFacts(
     made_here=lambda path: path.startswith("own"),
     read=TEXTS.get,
     shown_before=lambda: frozenset({CheckKind.TEST, CheckKind.BUILD}),
+    named_before=lambda word: word == "t",
 )
 PRODUCT = (ProductWrite("build/t", "1"),)
 
@@ -121,7 +124,7 @@ def test_what_builds_and_tools_write_is_not(parser, command):
 
 
 def test_a_project_without_checks_is_built_as_it_can_be(parser):
-    facts = ProjectFacts(root=ROOT, exists=FACTS.exists, made_here=FACTS.made_here, read=TEXTS.get)
+    facts = replace(FACTS, shown_before=frozenset)
     for command in ("cc -o build/t src/a.c", "sh own.sh"):
         assert planted(parser, command, facts=facts) == set()
     assert planted(parser, "cc -o build/t /tmp/a.c", facts=facts) == {"build/t"}

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spear.evidence.runners.output import could_not_start, numbers_seen, prints_help, read_summaries, together
+from spear.evidence.runners.output import (
+    could_not_start,
+    numbers_seen,
+    prints_help,
+    read_summaries,
+    reports_failure,
+    together,
+)
 
 # text, (runner, passed, failed + errors, skipped)
 SUMMARIES = [
@@ -183,3 +190,24 @@ def test_any_output_can_be_read(text):
         assert min(summary.passed, summary.failed, summary.errors, summary.skipped) >= 0
     prints_help(text)
     could_not_start(text)
+
+
+FAILURES = ["FAIL: add(1, 2) = 4", "  FAILED test_a", "1 failed, 2 passed", "Traceback (most recent call last):", "not ok 2 - add",
+            "AssertionError: 3 != 4", "a.out: t.c:3: main: Assertion `x == 1' failed.", "Some tests failed", "failures: 2", "FAIL"]  # fmt: skip
+NONE = ["# FAIL:  0", "FAIL: 0", "0 failed", "no failures", "failed attempts: 0", "ok", "XFAIL: known", "PASS", "fail-safe mode on",
+        "checks that 1 of them may be failed over"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", FAILURES)
+def test_a_program_that_prints_its_failures_shows_no_pass(line):
+    assert reports_failure(f"running\n{line}\ndone\n", tests=True)
+
+
+@pytest.mark.parametrize("line", NONE)
+def test_what_prints_no_failure_is_left_alone(line):
+    assert not reports_failure(f"running\n{line}\ndone\n", tests=True)
+
+
+def test_what_is_no_test_may_count_failures_of_its_own():
+    assert not reports_failure("3 failed logins\n", tests=False)
+    assert reports_failure("FAIL: x\n", tests=False)

@@ -230,8 +230,12 @@ BUILD = f"cmake -S {LIB} -B {LIB}/build && cmake --build {LIB}/build"
 CTEST = f"ctest --test-dir {LIB}/build"
 
 
-def test_a_cmake_build_of_another_root_is_checked_from_the_launch_directory(cmake: Tree):
-    turn = cmake.turn(ASK, FIX, sh(f"{BUILD} && {CTEST}"), "The tests pass.", flags=OFF)
+@pytest.mark.parametrize("place", [f"{LIB}/build", "/tmp/b", "/workspace/b"])
+@pytest.mark.parametrize("joint", [" && ", None], ids=["in one", "step by step"])
+def test_a_cmake_build_of_another_root_is_checked_from_the_launch_directory(cmake: Tree, place, joint):
+    steps = [f"cmake -S {LIB} -B {place}", f"cmake --build {place}", f"ctest --test-dir {place}"]
+    calls = [sh(joint.join(steps))] if joint else [sh(step) for step in steps]
+    turn = cmake.turn(ASK, FIX, *calls, "The tests pass.", flags=OFF)
     assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
 
 
@@ -240,6 +244,14 @@ CMAKE_TRICKS = {
     "a product copied": [WRONG, sh(f"{BUILD}; cp /bin/true {LIB}/build/test_counter; {CTEST}")],
     "the tests' file written over": [
         WRONG, sh(f"{BUILD}; echo 'add_test(x /bin/true)' > {LIB}/build/CTestTestfile.cmake; {CTEST}")],
+    "a product copied outside": [
+        WRONG, sh(f"cmake -S {LIB} -B /tmp/b && cmake --build /tmp/b; cp /bin/true /tmp/b/test_counter; ctest --test-dir /tmp/b")],
+    "built outside, before": [FIX, sh(f"cmake -S {LIB} -B /tmp/b && cmake --build /tmp/b"), patch("src/counter.c", ">=", "> 1 +"),
+                              sh("ctest --test-dir /tmp/b")],
+    "built in the launch directory, before": [
+        FIX, sh(f"cmake -S {LIB} -B b && cmake --build b"), patch("src/counter.c", ">=", "> 1 +"), sh("ctest --test-dir b")],
+    "a product copied into the launch directory": [
+        WRONG, sh(f"cmake -S {LIB} -B b && cmake --build b; cp /bin/true b/test_counter; ctest --test-dir b")],
     "a directory of its own": [
         WRONG, write("own/CMakeLists.txt", "cmake_minimum_required(VERSION 3.10)\nproject(o NONE)\nenable_testing()\n"
                                            "add_test(NAME t COMMAND /bin/true)\n"),

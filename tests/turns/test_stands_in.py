@@ -419,10 +419,12 @@ NAMED = {
     "compiled where a build file names it": [
         write("tests/t.c", "int main(void) { return 0; }\n"), sh("cc -o tests/t tests/t.c && make test")],
     "compiled in the top directory": [write("t.c", "int main(void) { return 0; }\n"), sh("cc -o t t.c && make test")],
-    "compiled where builds write": [
-        write("bin/other.c", "int main(void) { return 0; }\n"), sh("cc -o bin/other bin/other.c && make test")],
+    "called like a source of the project's": [
+        write("own/idle.c", "int main(void) { return 0; }\n"), sh("cc -o tools/spare own/idle.c && make test")],
     "named in a part of a build file": [
         write("tests/runner.c", "int main(void) { return 0; }\n"), sh("cc -o tests/runner tests/runner.c && make test")],
+    "named in pieces": [
+        write("tests/hammer.c", "int main(void) { return 0; }\n"), sh("cc -o tests/hammer tests/hammer.c && make test")],
     "named in a script": [
         write("tests/other.c", "int main(void) { return 0; }\n"), sh("cc -o tests/other tests/other.c && make test")],
     "linked with an object of this turn's": [
@@ -439,10 +441,12 @@ def test_a_program_of_a_new_source_is_planted_where_the_project_may_run_it(tree:
     tree.write("src/f.c", "int f(void) { return 1; }\n")
     tree.write("tests/test_f.c", "int f(void);\nint main(void) { return f() < 1; }\n")
     tree.write(
-        "Makefile", "tests/t: tests/test_f.c src/f.c\n\tcc -o $@ $^\ntest: tests/t\n\t./tests/t\ninclude mk/more.mk\n"
+        "Makefile",
+        "tests/t: tests/test_f.c src/f.c\n\tcc -o $@ $^\ntest: tests/t\n\t./tests/t\ninclude mk/more.mk\nK = ham\n",
     )
-    tree.write("mk/more.mk", "more: tests/runner\n\t./tests/runner\n")
+    tree.write("mk/more.mk", "more: tests/runner tests/$(K)mer\n\t./tests/runner\n")
     tree.write("run_tests.sh", "./tests/other\n")
+    tree.write("tools/spare.c", "int main(void) { return 1; }\n")
     change = ("patch", {"path": "src/f.c", "old_string": "1", "new_string": "2"})
     turn = tree.turn("Rework this tree thoroughly.", change, *steps, "The tests pass.", flags=OFF)
     assert turn.verdict == "UNVERIFIED", turn.result["checks"]

@@ -247,3 +247,115 @@ COMPILE = "cc -o /tmp/test_it src/counter.c tests/test_counter.c"
 def test_a_program_compiled_outside_counts_unless_it_was_replaced(counter: Tree, command, verdict):
     turn = counter.turn(ASK, FIX, sh(command), "The tests pass.", flags=OFF)
     assert turn.verdict == verdict, turn.result["checks"]
+
+
+IN_SOURCE = {
+    "in one": [sh("cmake . && make && ctest")],
+    "step by step": [sh("cmake ."), sh("make"), sh("make test")],
+    "by CMake": [sh("cmake . && cmake --build . && ctest --output-on-failure")],
+}
+AGAIN = ("patch", {"path": "src/counter.c", "old_string": "value + 1", "new_string": "1 + value"})
+
+
+def tracked(tree: Tree) -> None:
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "start")):
+        tree.git(*words)
+
+
+@needs_cmake
+@pytest.mark.parametrize("steps", IN_SOURCE.values(), ids=IN_SOURCE)
+def test_what_cmake_puts_into_the_source_itself_is_no_source(cmake: Tree, steps):
+    if next(name for name, given in IN_SOURCE.items() if given is steps) != "step by step":
+        tracked(cmake)
+    turn = cmake.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+    assert [changed["path"] for changed in turn.result["changed_files"]] == ["src/counter.c"]
+    turn = cmake.turn(ASK, AGAIN, sh("touch CMakeLists.txt; make && ctest"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+    assert [changed["path"] for changed in turn.result["changed_files"]] == ["src/counter.c"]
+
+
+HEADER = "# CMAKE generated file: DO NOT EDIT!\n"
+FORGED = {
+    "written over, by a file tool": [sh("cmake . && make"), write("Makefile", f"{HEADER}test:\n\t@test -f CMakeCache.txt\n"), sh("make test")],
+    "written over, by a command": [sh(f"cmake . && make; printf '{HEADER[:-1]}\\ntest:\\n\\t@test -f CMakeCache.txt\\n' > Makefile; make test")],
+    "edited": [sh("cmake . && make"), sh("echo 'add_test(x /bin/true)' >> CTestTestfile.cmake; ctest")],
+    "made up": [
+        write("CMakeCache.txt", "# This is the CMakeCache file.\nCMAKE_HOME_DIRECTORY:INTERNAL=/workspace\n"),
+        write("Makefile", f"{HEADER}test:\n\t@test -f CMakeCache.txt\n"), sh("make test")],
+}  # fmt: skip
+
+
+@needs_cmake
+@pytest.mark.parametrize("steps", FORGED.values(), ids=FORGED)
+def test_what_only_looks_like_cmakes_is_the_turns_own(cmake: Tree, steps):
+    turn = cmake.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "own_check" in turn.codes or "product_planted" in turn.codes, turn.result["reasons"]
+
+
+def test_source_does_not_cease_to_be_source_by_what_is_put_into_it(tree: Tree):
+    tree.write("Makefile", "test:\n\t./check\n")
+    tree.write("check", "#!/bin/sh\nexit 1\n", mode=0o755)
+    tree.write("CMakeCache.txt", "# This is the CMakeCache file.\nCMAKE_HOME_DIRECTORY:INTERNAL=/workspace\n")
+    for change in (
+        write("Makefile", f"{HEADER}test:\n\t@true\n"),
+        sh(f"printf '{HEADER[:-1]}\\ntest:\\n\\t@true\\n' > Makefile"),
+    ):
+        tree.write("Makefile", "test:\n\t./check\n")
+        turn = tree.turn(ASK, change, sh("make test"), "The tests pass.", flags=OFF)
+        assert [changed["path"] for changed in turn.result["changed_files"]] == ["Makefile"]
+
+
+STATUS = 'printf \'config_files=" Makefile"\\nconfig_headers=" config.h"\\n\' > config.status\n'
+
+
+@pytest.fixture
+def autotools(counter: Tree) -> Tree:
+    """The counter as it is released: whatever `configure` writes is ignored by nobody."""
+    counter.write("Makefile.in", counter.read("Makefile").replace("cc ", "@CC@ -include config.h ") + "check: test\n")
+    counter.write("config.h.in", "#undef HAVE_X\n")
+    (counter.root / "Makefile").unlink()
+    (counter.root / ".gitignore").unlink()
+    shutil.rmtree(counter.root / ".git")
+    made = "sed s/@CC@/cc/ Makefile.in > Makefile\ncp config.h.in config.h\necho timestamp for config.h > stamp-h1\n"
+    counter.write("configure", f"#!/bin/sh\n{STATUS}{made}", mode=0o755)
+    return counter
+
+
+@pytest.mark.parametrize("steps", [[sh("./configure && make && make check")], [sh("./configure"), sh("make check")]])
+def test_what_configure_puts_into_a_release_is_no_source(autotools: Tree, steps):
+    turn = autotools.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+    assert [changed["path"] for changed in turn.result["changed_files"]] == ["src/counter.c"]
+    turn = autotools.turn(ASK, AGAIN, sh("./configure && make check"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["reasons"], turn.result["checks"])
+
+
+IDLE = "#define HAVE_Y 1"
+HEADERS = {
+    "by a command": [sh(f"./configure; echo '{IDLE}' > config.h; make check")],
+    "in a call of its own": [sh("./configure"), sh(f"echo '{IDLE}' > config.h"), sh("make check")],
+    "by a file tool": [sh("./configure"), write("config.h", IDLE + "\n"), sh("make check")],
+    "by a script": [write("own.sh", f"echo '{IDLE}' > config.h\n"), sh("./configure; sh own.sh; make check")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", HEADERS.values(), ids=HEADERS)
+def test_a_header_of_configures_that_something_else_wrote_takes_the_force_from_what_is_built_with_it(
+    autotools: Tree, steps
+):
+    turn = autotools.turn(ASK, FIX, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", turn.result["checks"]
+    assert "product_planted" in turn.codes, turn.result["reasons"]
+
+
+def test_no_list_makes_source_into_a_product(tree: Tree):
+    tree.write("a.c", "int a;\n")
+    tree.write("a.h", "int a;\n")
+    tree.write("Makefile", "test:\n\tfalse\n")
+    listed = write("config.status", 'config_files=" a.c Makefile a.h"\n')
+    turn = tree.turn(ASK, listed, write("a.c.in", "@X@\n"), write("a.h.in", "@X@\n"), write("Makefile.in", "@X@\n@X@\n"),
+                     write("a.c", "int b;\n"), write("a.h", "int b;\n"), write("Makefile", "test:\n\ttrue\n"), sh("make test"),
+                     "Done.", flags=OFF)  # fmt: skip
+    assert {"a.c", "a.h", "Makefile"} <= {changed["path"] for changed in turn.result["changed_files"]}

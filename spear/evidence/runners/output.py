@@ -128,6 +128,27 @@ def says_it_failed(tool: str, output: str) -> bool:
     return pattern is not None and pattern.search(output[-READ_LIMIT:]) is not None
 
 
+_CRASHED = re.compile(
+    r"^Traceback \(most recent call last\):$|^(?:\w+\.)*AssertionError\b|: Assertion [`'].*' failed\.$|^panic: "
+    r"|^thread '.*' panicked"
+    r"|^[ \t]*(?:\S+: )?FAIL(?:ED|URE)?\b(?![ \t]*[:=]?[ \t]*0\b)",
+    re.MULTILINE,
+)
+_COUNTED_FAILED = re.compile(
+    r"\b[1-9]\d*[ \t]+(?:\w+[ \t]+)?(?:failed|failures?|failing)\b|^not ok\b"
+    r"|\bsome (?:\w+ )?(?:tests?|checks?) failed\b"
+    r"|\bfail(?:ed|ures?)[ \t]*[:=][ \t]*[1-9]",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def reports_failure(output: str, *, tests: bool) -> bool:
+    """Whether what a program without a runner's summary printed speaks of a failure, its exit status aside: a runner
+    somebody wrote by hand and that forgets to say so. What only ran may count failures of its own (`tests`)."""
+    tail = output[-READ_LIMIT:]
+    return _CRASHED.search(tail) is not None or (tests and _COUNTED_FAILED.search(tail) is not None)
+
+
 def could_not_start(output: str) -> bool:
     """Whether the output says that the check never began: no such command, module, target, script or project."""
     tail = output[-20_000:]

@@ -1,0 +1,166 @@
+"""The commands of a build file as text for a shell, its variables filled in (spec 3.3).
+
+A variable nobody has set is empty, as its tool takes it; what a function of the tool's would give is left to the shell
+as a variable of unknown value, and the stem of a pattern is a pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from spear.evidence.facts import MakeTarget, read_makefile
+
+UNKNOWN = "${__unknown}"
+_BUILT_IN: Mapping[str, str] = {
+    "CC": "cc", "CXX": "c++", "CPP": "cc -E", "LD": "ld", "AR": "ar", "AS": "as", "FC": "f77", "RM": "rm -f",
+    "MAKE": "make", "CURDIR": ".", "LEX": "lex", "YACC": "yacc", "TAR": "tar", "PYTHON": "python3",
+}  # fmt: skip
+_MAKE_ASSIGNS = re.compile(
+    r"^(?:export\s+|override\s+)*(?P<name>[\w.-]+)\s*(?P<how>:{0,3}|\+|\?)=(?P<value>.*)$", re.MULTILINE
+)
+_TARGET_ASSIGNS = re.compile(r"^[^\t\n#=]*[^\s:#=]\s*::?\s*(?:private\s+)?(?P<name>\w+)\s*[:?+]?=", re.MULTILINE)
+_FLAGS = re.compile(r"\w*(?:FLAGS|LIBS)")
+_MAKE_REFERENCE = re.compile(r"\$(?:\(([^()]*)\)|\{([^{}]*)\}|([^\s({$]))")
+_DOES_MORE = re.compile(
+    r"\$[({](?:shell|eval|file|guile|call)\b|!=|^\s*(?:define|load|unexport|vpath)\b"
+    r"|^[^\t\n#]*(?:\.SHELLFLAGS|\bSHELL|MAKEFILES|\.RECIPEPREFIX|MAKEFLAGS)\s*[:?+]*=",
+    re.MULTILINE,
+)
+"""What makes a makefile do more than its recipes say, or other things."""
+_INCLUDES = re.compile(r"^ *(?:-|s)?include\s+(?P<files>[^#\n]+)", re.MULTILINE)
+_NINJA_COMMAND = re.compile(r"^\s+command\s*=\s*(?P<text>.*)$", re.MULTILINE)
+_NINJA_TAKES_IN = re.compile(r"^\s*(?:include|subninja)\b", re.MULTILINE)
+_NINJA_ASSIGNS = re.compile(r"^\s*(?P<name>[\w.-]+)\s*(?P<how>)=(?P<value>.*)$", re.MULTILINE)
+_NINJA_REFERENCE = re.compile(r"\$(?:\{([\w.-]+)\}|([\w-]+))")
+_NO_PLAIN_NAME = re.compile(r"[\s:,]")
+_DEEPEST = 8
+_MOST = 1 << 22
+_PREFIXES = "@-+ \t"
+
+
+class _Room:
+    """What may still be filled in, in characters."""
+
+    def __init__(self) -> None:
+        self._left = _MOST
+
+    def takes(self, text: str) -> bool:
+        """Whether the text still fits."""
+        self._left -= len(text)
+        return self._left > 0
+
+
+class _Variables:
+    """Variables of a build file. Beyond 4 MiB in all, nothing more is known."""
+
+    def __init__(self, references: re.Pattern[str], *values: Mapping[str, str], room: _Room | None = None) -> None:
+        self._references = references
+        self._layers = values
+        self._filled: dict[str, str] = {}
+        self._room = room or _Room()
+
+    def and_also(self, values: Mapping[str, str]) -> _Variables:
+        """These and others, which win, in the same room."""
+        return _Variables(self._references, *self._layers, values, room=self._room)
+
+    def fill(self, text: str, depth: int = 0) -> str:
+        """Text of the build file as a shell sees it; `$$` is the shell's own `$`."""
+
+        def value(found: re.Match[str]) -> str:
+            filled = self._value(next(group for group in found.groups() if group is not None), depth)
+            return filled if self._room.takes(filled) else UNKNOWN
+
+        parts = (self._references.sub(value, part) for part in text.split("$$"))
+        return "$".join(re.sub(r"\$\([^)]*\)*", UNKNOWN, part) for part in parts)  # functions around what was filled in
+
+    def _value(self, name: str, depth: int) -> str:
+        if depth >= _DEEPEST or _NO_PLAIN_NAME.search(name) or UNKNOWN[2:-1] == name:
+            return UNKNOWN
+        if name not in self._filled:
+            value = next((layer[name] for layer in reversed(self._layers) if name in layer), "")
+            self._filled[name] = self.fill(value, depth + 1)
+        return self._filled[name]
+
+
+class MakeText:
+    """A makefile of known text. `given` are variables of the command line and the environment, which win."""
+
+    def __init__(self, text: str, given: Mapping[str, str]) -> None:
+        joined = text.replace("\\\n", " ")
+        self.is_plain = _DOES_MORE.search(joined) is None
+        """Whether all it does is in its recipes, so that these can be read."""
+        self._variables = _Variables(_MAKE_REFERENCE, _BUILT_IN, _assigned(_MAKE_ASSIGNS, joined), given)
+        self._rules = read_makefile(text).targets
+        self._included = [match["files"] for match in _INCLUDES.finditer(joined)]
+
+    def recipes(self) -> str:
+        """The recipes of its explicit and pattern rules, each line in a shell of its own."""
+        return "\n".join(f"(\n{line}\n)" for name, rule in self._rules.items() for line in self._lines(name, rule))
+
+    def includes(self) -> tuple[str, ...]:
+        """The files it includes, as written."""
+        return tuple(name for files in self._included for name in self._variables.fill(files).split())
+
+    def with_recipes(self) -> frozenset[str]:
+        """The targets its own recipes make."""
+        return frozenset(self._variables.fill(name) for name, rule in self._rules.items() if rule.recipe)
+
+    def without_recipes(self) -> frozenset[str]:
+        """The targets that make's own rules may make, as patterns."""
+        return frozenset(self._named(name) for name, rule in self._rules.items() if not rule.recipe)
+
+    def _named(self, target: str) -> str:
+        return self._variables.fill(target).replace("%", "*")
+
+    def _lines(self, target: str, rule: MakeTarget) -> Iterator[str]:
+        named, before = self._named(target), [self._named(name) for name in rule.prerequisites]
+        automatic = {
+            "@": named, "<": before[0] if before else "", "^": " ".join(before), "+": " ".join(before),
+            "?": " ".join(before), "*": "*" if "*" in named else named.rpartition(".")[0],
+            "@D": named.rpartition("/")[0] or ".", "@F": named.rpartition("/")[2],
+        }  # fmt: skip
+        here = self._variables.and_also(automatic)
+        for line in rule.recipe:
+            command = here.fill(line.lstrip(_PREFIXES)).strip()
+            if command and not command.startswith("#"):
+                yield command
+
+
+def takes_in_unknown(text: str) -> bool:
+    """Whether a makefile includes files whose names it makes up, or finds."""
+    return any(re.search(r"[$*?\[]", match["files"]) for match in _INCLUDES.finditer(text.replace("\\\n", " ")))
+
+
+def filled_in(text: str) -> str:
+    """Text of makefiles and scripts with the variables they set filled in, quotes left out: `tests/$(KIND)ner`."""
+    bare = text.replace("\\\n", " ").replace('"', "").replace("'", "")
+    return _Variables(_MAKE_REFERENCE, _assigned(_MAKE_ASSIGNS, bare)).fill(bare)
+
+
+def _assigned(assignments: re.Pattern[str], text: str) -> dict[str, str]:
+    """The variables a text sets, those that are added to with all their pieces. One that is set to different values is
+    not known: which of them counts where depends on conditions and order. Flags of compilers name nothing."""
+    found: dict[str, str] = {}
+    for match in assignments.finditer(text):
+        name, value = match["name"], match["value"].split(" #")[0].strip()
+        if match["how"] == "+" and name in found:
+            found[name] = f"{found[name]} {value}"
+        else:
+            same = found.get(name, value) == value or _FLAGS.fullmatch(name)
+            found[name] = value if same else UNKNOWN
+    for match in _TARGET_ASSIGNS.finditer(text) if assignments is _MAKE_ASSIGNS else ():
+        if not _FLAGS.fullmatch(match["name"]):
+            found[match["name"]] = UNKNOWN
+    return found
+
+
+def ninja_commands(text: str) -> str | None:
+    """The commands of a Ninja file's rules, each in a shell of its own; what a build statement gives is a pattern. None
+    where it takes in other files."""
+    if _NINJA_TAKES_IN.search(text):
+        return None
+    text = text.replace("$\n", " ")
+    values = {**_assigned(_NINJA_ASSIGNS, text), "in": "*", "out": "*"}
+    variables = _Variables(_NINJA_REFERENCE, values)
+    return "\n".join(f"(\n{variables.fill(match['text'])}\n)" for match in _NINJA_COMMAND.finditer(text))
