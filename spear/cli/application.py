@@ -19,6 +19,7 @@ from spear.agent.outcome import Budget
 from spear.cli import last_turn
 from spear.cli.attached import with_images
 from spear.cli.backend import SessionBackend, endpoint_label
+from spear.cli.bound_standard import BoundStandards
 from spear.cli.capturing import Capturing
 from spear.cli.engines import engine_commands
 from spear.cli.hooking import Hooking
@@ -91,6 +92,7 @@ class Application:
         self._building = threading.RLock()
         self._running = False
         self._words: list[str] = []
+        self.standards = BoundStandards(self.state.standards)
         self.history = RequestHistory(self.state.history / "requests.sqlite3")
         self.capturing = Capturing(
             self.state, self.redactor, enabled=self.settings.training_capture, recorded=invocation.replay is not None
@@ -115,6 +117,7 @@ class Application:
         self.audit = AuditLog(self.state.events(self.session), self.session, self.redactor)
         begun = {"workspace": str(self.roots.primary), "mode": self.mode.value, "model": self.settings.model}
         self._audit(EventName.SESSION_STARTED, {**begun, "resumed": resume is not None})
+        self.announce_standard()
         self.notices += tuple(map(str, self.audit.torn))
         environ = self._invocation.environ
         self.hooking = Hooking(self.loaded, self.session, self.roots, environ, self.redactor, self._record)
@@ -205,6 +208,7 @@ class Application:
         for notice in self.neighbours.newcomers():
             sink(Live(LiveKind.NOTICE, notice))
         self.turn_number += 1
+        self.announce_standard()
         confirm = self.hooking.announcing(confirm, self.turn_number, self._present_mode, sink, cancelled)
         self.model.begin_turn(cancelled)
         window = self.model.window()
@@ -368,6 +372,7 @@ class Application:
             sections=sections,
             validation=settings.validation,
             cancelled=cancelled,
+            standard=self.standards.examine(),
             ceilings=ceilings or Ceilings(),
         )
         return TaskController(context)
@@ -417,6 +422,11 @@ class Application:
         """Write an event that happened outside a turn."""
         self._record(event)
 
+    def announce_standard(self) -> None:
+        """Record which standard is bound, where that is another than the record says."""
+        if (bound := self.standards.announced()) is not None:
+            self._audit(EventName.STANDARD_BOUND, bound)
+
     def _audit(self, name: EventName, data: Mapping[str, object]) -> None:
         self.audit.append(name, self.turn_number, data)
 
@@ -443,6 +453,7 @@ class Application:
             if self._host is not None:
                 self._host.close()
         self.context.close()
+        self.standards.close()
         self.audit.close()
         if self.trace is not None:
             self.trace.close()

@@ -51,6 +51,22 @@ def parse(arguments: Sequence[str], commands: Sequence[Command] = COMMANDS) -> a
     return parsed
 
 
+def parse_words(command: Command, words: Sequence[str], name: str) -> argparse.Namespace:
+    """Read the words behind a command of the chat that is declared as a subcommand; `name` is how it is called there.
+    Raises UsageError, also where help is asked for: with the usage as its text."""
+    parser = _ChatParser(prog=name, add_help=False, allow_abbrev=False)
+    _fill(parser, _without_shared(command))
+    return parser.parse_args(list(words))
+
+
+def _without_shared(command: Command) -> Command:
+    """A subcommand as the chat has it: what is set for the whole session is not set again."""
+    return Command(
+        command.name, command.help, options=command.options, positionals=command.positionals,
+        actions=tuple(_without_shared(action) for action in command.actions), default=command.default, shared=(),
+    )  # fmt: skip
+
+
 def _build_parser(commands: tuple[Command, ...], words: frozenset[str]) -> argparse.ArgumentParser:
     """The parser for a command line of these words: a subcommand nobody names is registered but not filled in."""
     parser = _MainParser(commands)
@@ -80,6 +96,16 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"see {self.prog} --help")
+
+
+class _ChatParser(_Parser):
+    """A parser that prints nothing: what it has to say is an error the chat shows."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=" ".join(self.format_usage().split()))
+
+    def print_help(self, file: object = None) -> NoReturn:
+        raise UsageError(" ".join(self.format_usage().split()))
 
 
 if TYPE_CHECKING:
@@ -133,7 +159,7 @@ def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
             _add_option(parser, option, argparse.SUPPRESS)
     if command.actions:
         actions = parser.add_subparsers(
-            dest="action", required=not command.default, metavar="ACTION", parser_class=_Parser
+            dest="action", required=not command.default, metavar="ACTION", parser_class=type(parser)
         )
         if command.default:
             parser.set_defaults(action=command.default)

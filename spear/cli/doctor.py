@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from spear.cli import doctor_memory
 from spear.cli.backend import endpoint_label, environment_key
+from spear.cli.bound_standard import BoundStandards
 from spear.cli.display.filtering import clean
 from spear.cli.settings import PROJECT_FILE, Loaded, load, user_config
 from spear.cli.settings_layers import LayerName
@@ -96,7 +97,7 @@ def examine(loaded: Loaded, environ: Mapping[str, str]) -> list[Finding]:
     sandbox = tried.result()
     return [
         _sandbox(sandbox), _user_namespaces(), _limits(sandbox), _network_helper(), ripgrep.result(), git.result(),
-        endpoint.result(), _configuration(loaded), _state(state), Finding("standards", "ok", "none bound"),
+        endpoint.result(), _configuration(loaded), _state(state), _standards(state),
     ]  # fmt: skip
 
 
@@ -228,6 +229,19 @@ def _state(state: StateDirectory) -> Finding:
     return Finding("state", status, detail, fix)
 
 
+def _standards(state: StateDirectory) -> Finding:
+    """What is bound, and whether a turn may rely on it."""
+    known = BoundStandards(state.standards)
+    bound, stored = known.examine(), len(known.stored())
+    ingested = f"{stored} ingested" if stored else "none ingested"
+    if bound is None:
+        return Finding("standards", "ok", f"none bound, {ingested}")
+    if bound.problem:
+        fix = f"spear-chat standard verify {bound.name}" if bound.id else "spear-chat standard unbind"
+        return Finding("standards", "warning", f"{bound.name or 'unknown'} bound: {bound.problem}", fix)
+    return Finding("standards", "ok", f"{bound.name} bound, {ingested}")
+
+
 def _is_plain(loaded: Loaded, environ: Mapping[str, str]) -> bool:
     """Whether a bare `doctor` would examine just this: no flag, the usual state directory."""
     flagged = any(origin.layer is LayerName.FLAG for origin in loaded.origins.values())
@@ -272,5 +286,6 @@ def _grounds(settings: Settings, files: Sequence[Path], environ: Mapping[str, st
         ("lines", "/proc/self/status", "Uid:", "CapEff:", "NoNewPrivs:", "Seccomp:"),
         *(("program", *program) for program in programs),
         *(("file", str(file)) for file in (*files, state.trusted, state.last_backend, state.tool_support)),
+        *(("file", str(file)) for file in BoundStandards(state.standards).rests_on()),
         *(("file", hook.command[0]) for hook in settings.hooks),
     )

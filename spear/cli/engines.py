@@ -41,6 +41,7 @@ def engine_commands(app: Application) -> Mapping[str, CommandHandler]:
         "forget": lambda words, _: _forget(app, words),
         "good": lambda _, __: app.capturing.mark(app.session, app.last, good=True),
         "bad": lambda _, __: app.capturing.mark(app.session, app.last, good=False),
+        "standard": lambda words, io: _standard(app, words, io),
         "finetune": lambda words, io: _finetune(app, words, io),
         "doctor": lambda words, _: _doctor(app),
         "reindex": lambda words, io: app.searching.reindex(words, io.show, io.cancelled),
@@ -140,6 +141,12 @@ def _finetune(app: Application, words: str, io: CommandIO) -> str:
         io.show(clean(answer.text))
     io.page(answer.page)
     return ""
+
+
+def _standard(app: Application, words: str, io: CommandIO) -> str:
+    from spear.cli.standards.chatting import answered
+
+    return answered(app, words, io)
 
 
 def _doctor(app: Application) -> str:

@@ -23,6 +23,7 @@ def exit_status(done: FinishedTurn, signalled: int = 0) -> int:
         case Stop.ANSWERED:
             if any(refusal.code == NOBODY_TO_ASK for refusal in result.refusals):
                 return 4
-            return NOT_SHOWN if result.verdict is Verdict.UNVERIFIED else 0
+            withheld = result.normative is not None and bool(result.normative.get("withheld"))
+            return NOT_SHOWN if withheld or result.verdict is Verdict.UNVERIFIED else 0
         case _:
             return 4

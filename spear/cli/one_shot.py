@@ -32,7 +32,7 @@ from spear.events.stream import Event, Live, LiveKind, Sink, fan_out
 WAYS_OUT = (
     "spear-chat: no endpoint is configured. Point it at one (--api-base URL), see it work without one (--demo), play a "
     "recording (--replay FILE), or serve a GGUF file with the spear-chat[local] extra (--gguf FILE); undo, audit, "
-    "policy, classify and doctor need none."
+    "policy, classify, standard and doctor need none."
 )
 _LARGEST_ATTACHMENT = 1 << 20
 

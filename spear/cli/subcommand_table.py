@@ -11,6 +11,16 @@ _JSON = Option("json", "--json", "print JSON", kind=BOOLEAN)
 _FRESH = Option("fresh", "--fresh", "examine everything again, whatever was examined before", kind=BOOLEAN)
 _TURN = Option("turn", "--turn", "the turn", kind=INTEGER, default="the last")
 _ID = Positional("session", "session id or its beginning", count="?")
+_STANDARD_ID = Positional("id", "id of the standard")
+_STANDARD_REVISION = Positional("revision", "its revision")
+_NAMED = (_STANDARD_ID, _STANDARD_REVISION)
+_NAMED_OR_BOUND = (
+    Positional("id", "id of the standard; the bound one when absent", count="?"),
+    Positional("revision", "its revision", count="?"),
+)
+_CANDIDATE = Positional("candidate", "id of the candidate, as `candidates` prints it")
+_REVIEWER = Option("reviewer", "--reviewer", "who has looked at it", metavar="NAME")
+_PLACE = Positional("words", "a section, a label or a citation; ID REV before it for one that is not bound", count="+")
 _ROWS = (Option("jsonl", "--jsonl", "rows of JSON in, decisions out", kind=BOOLEAN),)
 _ROWS_FROM = (Positional("file", "file of rows; stdin when absent", count="?", kind=FILE),)
 _STEP_OPTIONS = (
@@ -104,7 +114,94 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command("classify", "the classification of requests", options=_ROWS, positionals=_ROWS_FROM),
-    Command("standard", "bind, search and show standards", free=True),
+    Command(
+        "standard",
+        "ingest, bind, search and show standards",
+        actions=(
+            Command("list", "what is ingested, and which of it is bound", options=(_JSON,)),
+            Command("status", "the bound standard: what came out of it, how it is searched", options=(_JSON,)),
+            Command("use", "bind one, for every session of this machine", positionals=_NAMED),
+            Command("unbind", "bind none"),
+            Command(
+                "ingest",
+                "take a document in: PDF, RFC text, Markdown, reStructuredText, AsciiDoc, HTML",
+                positionals=(Positional("source", "the document", kind=FILE),),
+                options=(
+                    Option("id", "--id", "what it will be called, one word", metavar="ID"),
+                    Option("revision", "--revision", "which revision it is, one word", metavar="REV"),
+                    Option(
+                        "origin",
+                        "--origin",
+                        "whose text it is",
+                        choices=("LICENSED_STANDARD", "PUBLIC"),
+                        default="LICENSED_STANDARD",
+                    ),
+                    Option("retain_source", "--retain-source", "keep the document itself too", kind=BOOLEAN),
+                    Option("profile", "--profile", "what its labels and numbers mean, where they are unusual", FILE),
+                ),
+            ),
+            Command(
+                "verify",
+                "whether its files are as they were checked; reads them where they do not look so",
+                positionals=_NAMED_OR_BOUND,
+                options=(Option("full", "--full", "read every byte, however they look", kind=BOOLEAN),),
+            ),
+            Command("rebuild", "make its index anew from its units", positionals=_NAMED_OR_BOUND),
+            Command(
+                "retrieval",
+                "how the bound standard is searched, and how much comes with a hit",
+                positionals=(Positional("retrieval_mode", "the mode", count="?", choices=("lexical",)),),
+                options=(
+                    Option(
+                        "completion",
+                        "--completion",
+                        "units that come with a hit by the document's structure",
+                        kind=INTEGER,
+                    ),
+                ),
+            ),
+            Command("candidates", "tables and layouts found in it", positionals=_NAMED_OR_BOUND, options=(_JSON,)),
+            Command(
+                "promote-candidate",
+                "say what a candidate is and what it is called",
+                positionals=(*_NAMED, _CANDIDATE),
+                options=(
+                    Option("shape", "--as", "what its cells are", choices=("fields", "values", "table")),
+                    Option("title", "--title", "what it is called", metavar="TEXT"),
+                ),
+            ),
+            Command(
+                "approve",
+                "record that a person compared the units with the document",
+                positionals=_NAMED,
+                options=(_REVIEWER,),
+            ),
+            Command(
+                "approve-structure",
+                "approve a candidate as it is",
+                positionals=(*_NAMED, _CANDIDATE),
+                options=(_REVIEWER,),
+            ),
+            Command("build-structure", "build what is approved; only that is served", positionals=_NAMED),
+            Command("show", "open it at a section or a label", positionals=(_PLACE,), options=(_JSON,)),
+            Command("cite", "how a section or a label is cited", positionals=(_PLACE,)),
+            Command(
+                "export",
+                "print its units",
+                positionals=_NAMED_OR_BOUND,
+                options=(Option("format", "--format", "the form", choices=("jsonl",), default="jsonl"),),
+            ),
+            Command(
+                "search",
+                "the clauses that answer a question",
+                positionals=(
+                    Positional("words", "the question; ID REV before it for one that is not bound", count="+"),
+                ),
+                options=(Option("limit", "--limit", "how many clauses", kind=INTEGER, default="10"), _JSON),
+            ),
+            Command("remove", "remove one and all that was made of it", positionals=_NAMED, options=(_YES,)),
+        ),
+    ),
     Command("knowledge", "what is known about this workspace", free=True),
     Command(
         "sessions",

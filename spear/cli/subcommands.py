@@ -24,6 +24,7 @@ _MODULES = {
     "trust": "spear.cli.trusting",
     "config": "spear.cli.explaining",
     "knowledge": "spear.cli.knowledge",
+    "standard": "spear.cli.standard",
 }
 """Subcommand → the module whose `run(parsed, environ, cwd) -> int` answers it."""
 

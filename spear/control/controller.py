@@ -2,6 +2,7 @@
 
     classify → open the host for that scope → the coding core → the project's own validation → the one repair
              → verdict → the record as a value
+             → withheld, where the request engages a bound standard
 
 It is handed a constructed `AgentContext`; it reads no terminal, renders nothing, chooses no provider, builds no store.
 """
@@ -19,7 +20,7 @@ from spear.agent.prompt import system_prompt
 from spear.control.classification import Classification, classify
 from spear.control.observation import EventObserver
 from spear.control.ports import AgentContext, TurnHost
-from spear.events.names import EventName
+from spear.events.names import EventName, Path
 from spear.events.stream import Event
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class TaskController:
 
     def classify(self, request: str) -> Classification:
         """The request's record; no model, nothing runs."""
-        return classify(request, self._context.standard_engaged)
+        return classify(request, self._context.standard is not None)
 
     def run(self, request: str, attachment: str = "", images: tuple[Image, ...] = (), legend: str = "") -> FinishedTurn:
         """Serve one request to its verdict. `attachment` is context piped in by the operator, shown as data; `images`
@@ -52,6 +53,10 @@ class TaskController:
         started = time.monotonic()
         scope = self.classify(request)
         self._emit(EventName.REQUEST_CLASSIFIED, {"request": request, **scope.record()})
+        if context.standard is not None and scope.path is not Path.CODING_CORE:
+            from spear.control.withholding import withheld
+
+            return FinishedTurn(withheld(context, scope, request, context.standard, started), context.conversation)
         host = context.open_host(scope, context.turn)
         try:
             first = self._core(host, self._messages(scope, request, attachment, images, legend))

@@ -70,6 +70,21 @@ OpenHost = Callable[[Classification, int], TurnHost]
 
 
 @dataclass(frozen=True, slots=True)
+class BoundStandard:
+    """The standard this machine is bound to. `problem` says, with its remedy, why it cannot be relied on; "" when it
+    can."""
+
+    id: str
+    revision: str
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its id and revision."""
+        return f"{self.id} {self.revision}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
 class AgentContext:
     """What one turn is given: who asks, which model answers, what was said before, what is spent at most.
 
@@ -89,6 +104,6 @@ class AgentContext:
     sections: Callable[[Classification, str], tuple[str, ...]] = lambda _scope, _request: ()
     validation: str = "auto"
     cancelled: Callable[[], bool] = lambda: False
-    standard_engaged: bool = False
+    standard: BoundStandard | None = None
     ceilings: Ceilings = field(default_factory=Ceilings)
     """What the whole turn may spend, its repair included."""

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from spear.cli.arguments import parse
+from spear.cli.arguments import parse, parse_words
 from spear.cli.help_page import help_page
 from spear.cli.keystrokes import DEFAULTS
 from spear.cli.option import BOOLEAN, CONSTANT, INTEGER, LIST, NUMBER
@@ -93,7 +93,6 @@ def test_subcommands_are_read(words, command, action):
 def test_free_subcommands_pass_every_word_on():
     words = ["add", "--kind", "fact", "--help", "-x", "The index wraps."]
     assert parse(["knowledge", *words]).words == words
-    assert parse(["standard", "-v"]).words == ["-v"]
     assert parse(["--state-dir", "/s", "standard", "list"]).state_dir == "/s"
 
 
@@ -201,3 +200,15 @@ def test_the_help_page_loads_nothing_that_takes_time():
 def test_the_parser_loads_only_the_standard_library():
     loaded = loaded_modules("from spear.cli.arguments import parse\nparse(['-p', 'x'])")
     assert not loaded & {"pydantic", "rich", "openai", "anthropic", "mcp", "prompt_toolkit", "dataclasses", "difflib"}
+
+
+def test_words_of_the_chat_are_read_by_the_same_table(capsys):
+    command = command_named("standard")
+    parsed = parse_words(command, ["search", "X", "1", "what is it?", "--limit", "3"], "/standard")
+    assert (parsed.action, parsed.words, parsed.limit) == ("search", ["X", "1", "what is it?"], 3)
+    for words in (["search"], ["nothing"], ["use", "X", "1", "--nothing"], ["use", "X", "1", "--state-dir", "/s"]):
+        with pytest.raises(UsageError, match="usage: /standard"):
+            parse_words(command, words, "/standard")
+    with pytest.raises(UsageError, match=r"^usage: /standard search \[-h\] \[--limit N\] \[--json\] words"):
+        parse_words(command, ["search", "--help"], "/standard")
+    assert capsys.readouterr() == ("", "")

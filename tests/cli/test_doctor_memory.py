@@ -78,6 +78,7 @@ CHANGES = {
     "a variable": lambda m: m.environ.update(SPEAR_CTX="9000"),
     "another directory": lambda m: setattr(m, "project", m.home),
     "a backend that was used": lambda m: (m.state / "last-backend").write_text("none\n"),
+    "a standard that is ingested": lambda m: (m.state / "standards/TCP/1").mkdir(parents=True),
     "a torn file": lambda m: m.kept.write_bytes(m.kept.read_bytes()[:300]),
     "a row that says nothing": lambda m: m.kept.write_text(m.kept.read_text() + "surprise\n"),
 }

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 
+from spear.cli.subcommand_table import command_named
+
 
 class Group(StrEnum):
     """Where `/help` and the documentation list a command."""
@@ -24,7 +26,7 @@ class Complete(StrEnum):
     NOTHING = ""
     PATH = "path"
     SESSION = "session"
-    PROVISION = "provision"
+    STANDARD = "standard"
     JOB = "job"
     BACKEND = "backend"
 
@@ -59,6 +61,10 @@ class Command:
 
 _S, _C, _M = Group.SESSION, Group.CHANGES, Group.SETTINGS
 _K, _N, _P = Group.KNOWLEDGE, Group.STANDARDS, Group.PROGRAM
+
+_LOOKING = ("list", "status", "search", "show", "cite", "candidates")
+_NOT_LOOKING = tuple(action.name for action in command_named("standard").actions if action.name not in _LOOKING)
+"""Actions of `/standard` that write, or take a while: they wait for the turn to end."""
 
 COMMANDS: tuple[Command, ...] = (
     Command("clear", "", "start a new session here; the old one stays stored", _S, aliases=("new",)),
@@ -102,10 +108,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("corpus", "[list | add | rm | scan]", "registered corpora", _K, words=("list", "add", "rm", "scan"),
             engine="retrieval"),
     Command("standard", "list | use | search | show | ingest | …", "bind, search and read standards", _N,
-            complete=Complete.PROVISION, engine="standards",
-            words=("list", "status", "use", "unbind", "ingest", "verify", "rebuild", "retrieval", "candidates",
-                   "promote-candidate", "approve", "approve-structure", "build-structure", "show", "export", "search",
-                   "remove")),
+            complete=Complete.STANDARD, engine="standards", during_turn=True, waits=_NOT_LOOKING,
+            words=tuple(action.name for action in command_named("standard").actions)),
     Command("finetune", "status | list | doctor | prepare | inspect", "training as a by-product",
             _N, engine="training",
             words=("status", "list", "doctor", "prepare", "inspect")),

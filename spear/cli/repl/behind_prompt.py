@@ -17,7 +17,7 @@ _CONNECT_SECONDS = 5.0
 _WAYS_OUT = (
     "Point spear-chat at an endpoint (--api-base URL, or [backends] in the configuration), see --demo, play a "
     "recording (--replay FILE), or serve a GGUF file with the spear-chat[local] extra (--gguf FILE); /undo, /diff, "
-    "/search, /knowledge and !tools need no model"
+    "/search, /standard, /knowledge and !tools need no model"
 )
 
 

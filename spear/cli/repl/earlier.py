@@ -33,6 +33,7 @@ def earlier_turns(events: Path, turns: int = TURNS, *, up_to: int | None = None)
         match record.get("event"):
             case EventName.VERDICT_COMPUTED:
                 gathered.verdict = gathered.verdict or str(data.get("verdict", ""))
+                gathered.answer = gathered.answer or str(data.get("withheld", ""))
             case EventName.MODEL_ANSWERED if not data.get("tool_calls"):
                 gathered.answer = gathered.answer or str(data.get("text", ""))
             case EventName.REQUEST_CLASSIFIED:

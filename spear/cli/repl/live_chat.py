@@ -92,7 +92,7 @@ class _Live:
         sources = Sources(
             PathIndex(app.roots.primary), lambda: [row.id for row in app.sessions()],
             jobs=lambda: [str(info.number) for info in app.jobs.listing()],
-            backends=lambda: tuple(app.backends),
+            provisions=app.standards, backends=lambda: tuple(app.backends),
         )  # fmt: skip
         self._entry.equip(opened.history, LineCompleter(sources))
         driver = opened.driver(screen)

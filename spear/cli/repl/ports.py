@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the prompt is drawn before any of these is loaded
     from spear.agent.messages import Message
     from spear.cli.display.palette import Palette
     from spear.cli.permission_file import PermissionFile
+    from spear.cli.repl.completion import Provisions
     from spear.cli.settings_model import Price
     from spear.control.controller import FinishedTurn
     from spear.events.names import Mode
@@ -211,7 +212,15 @@ class ChatApplication(Protocol):
     @property
     def price(self) -> Price | None: ...
     @property
-    def standard_label(self) -> str: ...
+    def standard_label(self) -> str:
+        """Id and revision of the bound standard; "" when there is none."""
+        ...
+
+    @property
+    def standards(self) -> Provisions:
+        """The bound standard and what else is ingested, for completion."""
+        ...
+
     @property
     def context_window(self) -> int: ...
     @property

@@ -11,6 +11,7 @@ from typing import Any
 from spear.agent.messages import Message
 from spear.cli.application import Application
 from spear.cli.backend import SessionBackend, endpoint_label
+from spear.cli.bound_standard import BoundStandards
 from spear.cli.invocation import Invocation
 from spear.cli.permission_file import PermissionFile
 from spear.cli.repl.background import ChatJobs
@@ -148,7 +149,12 @@ class ChatSession:
     @property
     def standard_label(self) -> str:
         """The bound standard; "" when there is none."""
-        return str(getattr(self._app, "standard_label", ""))
+        return self._app.standards.label
+
+    @property
+    def standards(self) -> BoundStandards:
+        """What is bound and ingested, for completion."""
+        return self._app.standards
 
     @property
     def context_window(self) -> int:

@@ -69,3 +69,11 @@ def test_an_undo_lists_what_a_person_changed_before_what_tools_keep():
     first, *rest = report_page(report).split("\n")
     assert first == "4 files restored: .github/w.yml, src/a.py, .pytest_cache/v, __pycache__/a.pyc"
     assert rest == ["removed, empty now: build"]
+
+
+def test_what_only_looks_at_a_standard_answers_while_a_turn_runs():
+    command = resolve("standard")
+    assert isinstance(command, Command)
+    assert command.during_turn
+    assert {"search", "show", "cite", "list", "status", "candidates"}.isdisjoint(command.waits)
+    assert {"use", "unbind", "ingest", "remove", "rebuild", "approve", "export"} <= set(command.waits)

@@ -22,6 +22,7 @@ from spear.cli.commands.table import handlers_of
 from spear.cli.keystrokes import DEFAULTS
 from spear.cli.permission_file import PermissionFile
 from spear.cli.repl.background import ChatJobs
+from spear.cli.repl.completion import NoProvisions
 from spear.cli.repl.driver import Driver
 from spear.cli.repl.history import InputHistory
 from spear.cli.repl.opening import Opened, converse
@@ -59,7 +60,7 @@ class StandIn:
         self.notices: tuple[str, ...] = ()
         self.backend_label, self.model_label = "http://127.0.0.1:1/v1", "scripted"
         self.limits_label = "bubblewrap, limits by cgroup"
-        self.standard_label, self.context_window = "", 32768
+        self.standard_label, self.context_window, self.standards = "", 32768, NoProvisions()
         self.price = None
         self.keys = DEFAULTS
         self.jobs = ChatJobs(lambda: self)  # none is started here

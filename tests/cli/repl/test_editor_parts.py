@@ -127,6 +127,19 @@ def test_every_command_and_alias_completes(tree):
     assert found == [f"/{name}" for command in COMMANDS for name in command.names]
 
 
+class Lamps:
+    """A bound standard of a few provisions."""
+
+    def sections(self, beginning):
+        return [each for each in ("4", "4.2") if each.startswith(beginning)]
+
+    def labels(self, beginning):
+        return [each for each in ("Rule 4.2-1", "MUST-15") if each.lower().startswith(beginning.lower())]
+
+    def stored(self):
+        return [("LAMP-BUS", "2"), ("LAMP-BUS", "3"), ("TCP", "1")]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -138,17 +151,38 @@ def test_every_command_and_alias_completes(tree):
         ("!re", "!read"),
         ("!read ri", "src/ring.c"),
         ("explain @ring", "@src/ring.c"),
-        ("what does Rule 4.", "4.2-1"),
-        ("what does §4.", "4.2-1"),
-        ("/standard show 4", "4.2-1"),
+        ("what does Rule 4.", "Rule 4.2-1"),
+        ("what does §4.", "4.2"),
+        ("MUST-", "MUST-15"),
+        ("/standard sh", "show"),
+        ("/standard show 4", "4.2"),
+        ("/standard show §4", "4.2"),
+        ("/standard show Rule ", "Rule 4.2-1"),
+        ("/standard cite Ru", "Rule 4.2-1"),
+        ("/standard search what does Rule 4", "Rule 4.2-1"),
+        ("/standard use LA", "LAMP-BUS"),
+        ("/standard use LAMP-BUS ", "2"),
+        ("/standard verify LAMP-BUS 2 --f", "--full"),
+        ("/standard remove LAMP-BUS 2 --", "--yes"),
+        ("/standard ingest src/r", "src/ring.c"),
+        ("/standard ingest a.md --origin P", "PUBLIC"),
+        ("/standard ingest a.md --profile src/", "src/ring.c"),
+        ("/standard retrieval l", "lexical"),
         ("/jobs stop 1", "12"),
         ("/model far", "far-away"),
         ("/switch f", "far-away"),
     ],
 )
 def test_arguments_complete(tree, text, expected):
-    sources = Sources(PathIndex(tree, 5), lambda: ["s-0001"], lambda: ["4.2-1"], lambda: ["12"], lambda: ["far-away"])
+    sources = Sources(PathIndex(tree, 5), lambda: ["s-0001"], Lamps(), lambda: ["12"], lambda: ["far-away"])
     assert expected in completions(text, sources)
+
+
+def test_only_revisions_of_the_standard_that_is_named_complete(tree):
+    sources = Sources(PathIndex(tree, 5), provisions=Lamps())
+    assert completions("/standard use LAMP-BUS ", sources) == ["2", "3"]
+    assert completions("/standard unbind ", sources) == []
+    assert completions("/standard nothing ", sources) == []
 
 
 def test_an_address_is_no_path(tree):
