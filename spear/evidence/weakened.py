@@ -332,7 +332,30 @@ def _why_script(before: str, after: str) -> str | None:
         return "it ends before it checks anything"
     if _silenced(before) < _silenced(after):
         return "a test recipe does nothing now"
+    if _copied_now(before, after):
+        return "it puts a product there that it compiled before"
     return _why_hooks(new, old) or ("a failing command is let pass" if _piped(new) > _piped(old) else None)
+
+
+_COMPILES = re.compile(
+    r"\$[({](?:CC|CXX|LD|GO|RUSTC|FC|CARGO|\w*(?:COMPILE|LINK)\w*)\b"
+    r"|\b(?:cc|gcc|clang|ld|rustc|javac|tsc|ghc|gfortran|(?:go|zig|cargo) build)\b|\b(?:c|g|clang)\+\+"
+)
+_PUTS = re.compile(
+    r"\b(?:cp|ln|mv|install|touch|printf|echo|cat|base64|tar|unzip|chmod)\b|^@?(?:true|:)\s*$", re.MULTILINE
+)
+
+
+def _copied_now(before: str, after: str) -> bool:
+    """Whether a rule of a makefile that compiled what it makes puts something else there now."""
+    if not _COMPILES.search(before):
+        return False
+    old, new = read_makefile(before).targets, read_makefile(after).targets
+    for name in old.keys() & new.keys():
+        was, now = "\n".join(old[name].recipe), "\n".join(new[name].recipe)
+        if was != now and _COMPILES.search(was) and not _COMPILES.search(now) and _PUTS.search(now):
+            return True
+    return False
 
 
 def _piped(text: str) -> int:

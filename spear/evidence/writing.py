@@ -30,6 +30,9 @@ INTERPRETERS = names("perl ruby node deno bun php lua luajit Rscript julia tclsh
 INLINE = re.compile(r"-|-\w*[ceEpm]|--eval|--print")
 """Options of interpreters behind which their program stands."""
 _ANOTHER_TREE = re.compile(r"--(?:work-tree|git-dir)\b")
+_PUTS_FILES = re.compile(
+    r"\b(?:sendfile(?:64)?|copy_file_range|symlink(?:at)?|linkat|renameat2?|rename|creat(?:64)?)\b"
+)
 _SOURCE_NAME = re.compile(r"[\w./+-]+\.(?:c|cc|cpp|cxx|h|hh|hpp|s|S|o|rs|go|f90)\b")
 
 
@@ -157,7 +160,7 @@ def _told_to_a_stranger(program: str, words: list[str], facts: ProjectFacts) -> 
     """What a program of the scratch directories says of files, which may be no text: one that can run others may do
     anything, and the names of its sources say nothing."""
     text = facts.read(program)
-    if text is None or ("\0" in text and RUNS_PROGRAMS.search(text)):
+    if text is None or ("\0" in text and (RUNS_PROGRAMS.search(text) or _PUTS_FILES.search(text))):
         return None
     is_text = "\0" not in text
     return Telling("\n".join([*words, text if is_text else _SOURCE_NAME.sub("", text)]), facts, code=is_text)

@@ -45,6 +45,8 @@ WEAKENED = [
     ("tests/run.sh", SHELL, ("#!/bin/sh\n", "#!/bin/sh\nexit 0\n")),
     ("Makefile", MAKE, ("\t./build/t\n", "\t-./build/t\n")),
     ("Makefile", MAKE, ("\t./build/t\n", "\t@echo ok\n")),
+    ("Makefile", MAKE, ("\tcc -o $@ t.c\n", "\tcp /bin/true $@\n")),
+    ("Makefile", MAKE.replace("cc ", "$(CC) "), ("\t$(CC) -o $@ t.c\n", "\tmkdir -p build\n\tprintf '#!/bin/sh\\n' > $@\n")),
     ("Makefile", MAKE, ("\t./build/t\n", "\t./build/t || true\n")),
     ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"echo ok"')),
     ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"jest --passWithNoTests"')),
@@ -71,6 +73,8 @@ GREW = [
         ("    return 0;\n", "    if (next(2) != 3)\n        return 1;\n    return 0;\n"),
     ),
     ("Makefile", MAKE, ("build/t: t.c\n", "build/t: t.c u.c\n")),
+    ("Makefile", MAKE, ("\tcc -o $@ t.c\n", "\tmkdir -p build\n\tgcc -O2 -o $@ t.c && cp $@ dist/\n")),
+    ("Makefile", MAKE, ("\tcc -o $@ t.c\n", "\tcmake --build build\n")),
     ("src/add.test.js", JEST, ("toBe(3);\n", "toBe(3);\n    expect(add(2, 2)).toBe(4);\n")),
     ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"jest --ci"')),
 ]
