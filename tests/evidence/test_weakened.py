@@ -46,7 +46,11 @@ WEAKENED = [
     ("Makefile", MAKE, ("\t./build/t\n", "\t-./build/t\n")),
     ("Makefile", MAKE, ("\t./build/t\n", "\t@echo ok\n")),
     ("Makefile", MAKE, ("\tcc -o $@ t.c\n", "\tcp /bin/true $@\n")),
-    ("Makefile", MAKE.replace("cc ", "$(CC) "), ("\t$(CC) -o $@ t.c\n", "\tmkdir -p build\n\tprintf '#!/bin/sh\\n' > $@\n")),
+    (
+        "Makefile",
+        MAKE.replace("cc ", "$(CC) "),
+        ("\t$(CC) -o $@ t.c\n", "\tmkdir -p build\n\tprintf '#!/bin/sh\\n' > $@\n"),
+    ),
     ("Makefile", MAKE, ("\t./build/t\n", "\t./build/t || true\n")),
     ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"echo ok"')),
     ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"jest --passWithNoTests"')),
