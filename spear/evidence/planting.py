@@ -111,7 +111,8 @@ def _followed(
         for follower in followers_in(script, candidates, set(), facts, setting)
         for recipe in follower.recipes or ()
     ]
-    found += filter(None, (_own_script(script, leaf, facts, setting) for leaf in leaves(script)))
+    around = setting.around(script)
+    found += filter(None, (_own_script(script, leaf, facts, setting, around) for leaf in leaves(script)))
     for followed in found:
         if seen.is_new(followed):
             within, inner = _entered(followed, facts, setting)
@@ -138,8 +139,9 @@ def scratch_writes(
 
 def may_use_scratch(script: Script, facts: ProjectFacts, setting: Setting) -> bool:
     """Whether a script names the scratch directories, or runs a script of this turn's, which may."""
+    around = setting.around(script)
     return names_scratch(script, facts, setting) or any(
-        _own_script(script, leaf, facts, setting) is not None for leaf in leaves(script)
+        _own_script(script, leaf, facts, setting, around) is not None for leaf in leaves(script)
     )
 
 
@@ -182,7 +184,8 @@ def _writers(
     seen = seen or _Seen()
     makers = {c.path for c in candidates if makes_as_the_project(c, facts, setting)}
     makers |= {leaf.path for leaf in leaves(script) if is_program_elsewhere(leaf.simple, facts, setting)}
-    told = {leaf.path: _own_script(script, leaf, facts, setting) for leaf in leaves(script)}
+    around = setting.around(script)
+    told = {leaf.path: _own_script(script, leaf, facts, setting, around) for leaf in leaves(script)}
     makers -= {path for path, followed in told.items() if followed is not None and facts.shown_before()}
     hidden = {c.path for c in candidates if told.get(c.path) is None and _hidden(c, facts)}
     yield from (told_writer(path, None, facts) for path in sorted(hidden) if facts.shown_before())
@@ -219,21 +222,23 @@ def _is_outside(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting
     return "/" in program and is_scratch(absolute_place(program, candidate.simple, facts, setting), facts)
 
 
-def _own_script(script: Script, leaf: Leaf, facts: ProjectFacts, setting: Setting) -> Followed | None:
-    """The script of this turn's that a command runs. One that the same command changed says what it said then only
-    where a command before it is seen to have written it."""
+def _own_script(script: Script, leaf: Leaf, facts: ProjectFacts, setting: Setting, around: Setting) -> Followed | None:
+    """The script of this turn's that a command runs, which starts from `around`. One that the same command changed says
+    what it said then only where a command before it is seen to have written it."""
     if leaf.simple.cwd is None:
         return None  # nobody can say which file it names
+
+    def is_unsettled(path: str) -> bool:
+        return facts.changed_now(path) and path not in {
+            facts.shown(posixpath.join(facts.root, setting.start, destination.path))
+            for other in leaves(script)
+            if other.path < leaf.path
+            for destination in _written_by(other.simple)
+            if destination.path
+        }
+
     base = absolute_place(".", leaf.simple, facts, setting)
-    before = {
-        facts.shown(posixpath.join(facts.root, setting.start, destination.path))
-        for other in leaves(script)
-        if other.path < leaf.path
-        for destination in _written_by(other.simple)
-        if destination.path
-    }
-    seen = replace(facts, changed_now=lambda path: facts.changed_now(path) and path not in before)
-    return own_script(leaf.simple, base, setting.around(script).variables(), seen)
+    return own_script(leaf.simple, base, around.variables(), replace(facts, changed_now=is_unsettled))
 
 
 def _hidden(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
