@@ -41,6 +41,7 @@ from spear.evidence.runners.output import (
 )
 from spear.evidence.runners.summary import Summary
 from spear.evidence.setting import Setting
+from spear.evidence.source_state import SourceState
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
@@ -110,7 +111,9 @@ def assess_command(
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
     setting = command.setting
-    provenance = Provenance.of(script, candidates, facts, setting, command.wrote, products.in_state(after.fingerprint))
+    provenance = Provenance.of(
+        script, candidates, facts, setting, command.wrote, products.in_state(SourceState.of(after.differences))
+    )
     results: list[CheckResult] = []
     for order, candidate in enumerate(candidates):
         seen = from_its_root(script, candidate, facts, setting)
@@ -125,7 +128,7 @@ def assess_command(
         if judged.status is CheckStatus.PASSED and candidate.kinds & PROVING:
             planted = provenance.planted_for(candidate)
             why = CheckCode.PRODUCT_PLANTED if planted else None
-            if after.differences and why is None and not provenance.is_of_present_source(candidate, seen.root, results):
+            if after.differences and why is None and not provenance.is_of_present_source(candidate, seen, results):
                 why = CheckCode.BUILT_BEFORE
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)

@@ -370,9 +370,11 @@ def _explanations(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason
         yield reason(ReasonCode.PRODUCT_PLANTED, command=command, files=planted)
     for seen in final.loose[-_SHOWN_CHECKS:]:
         yield reason(ReasonCode.LOOSE_COMPILATION, command=seen.result.command)
-    rest = [seen for seen in final.inconclusive if not seen.result.planted]
-    for seen in reversed(rest[-_SHOWN_CHECKS:]):
-        yield reason(ReasonCode.CHECK_INCONCLUSIVE, command=seen.result.command, why=WHY[seen.result.code])
+    rest = [seen.result for seen in final.inconclusive if not seen.result.planted]
+    old = [o.check for o in evidence.validation if o.check is not None and o.check.code is CheckCode.BUILT_BEFORE]
+    rest += [result for result in old if _is_final(evidence, result)]
+    for command, code in reversed(list(dict.fromkeys((r.command, r.code) for r in rest))[-_SHOWN_CHECKS:]):
+        yield reason(ReasonCode.CHECK_INCONCLUSIVE, command=command, why=WHY[code])
 
 
 def _successes(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:

@@ -50,6 +50,11 @@ def _material_of(path: str) -> Material:
     return Material.DATA if name.suffix in _DATA_SUFFIXES else Material.SOURCE
 
 
+def is_prose(path: str) -> bool:
+    """Whether a file is written for readers alone. A `.txt` may be taken in by a program."""
+    return _material_of(path) is Material.DOCUMENTATION and not path.lower().endswith(".txt")
+
+
 def covers(check: CheckResult, changed: Sequence[str]) -> bool:
     """Whether the check can speak of these changed files at all, or of those of them that lie in its root.
 

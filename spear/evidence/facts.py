@@ -204,7 +204,8 @@ class ProjectFacts:
     a word; `shown_before` is what the project's own checks could show before this turn. `elsewhere` gives the facts of
     another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
     `made_matching` tells whether this turn created a file that a pattern stands for, `told_here` what it has created or
-    changed, `changed_now` what the command at hand changed of what was there before it.
+    changed, `changed_now` what the command at hand changed of what was there before it, `finds_built` whether what
+    builds make holds, the directories of tools aside, a file that is looked for by its path.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -231,6 +232,7 @@ class ProjectFacts:
     made_matching: Callable[[str], bool] = _no_file
     told_here: Callable[[str], bool] = _no_file
     changed_now: Callable[[str], bool] = _no_file
+    finds_built: Callable[[Callable[[str], bool]], bool] = lambda _matches: False
 
     def other_root(self, directory: str) -> str | None:
         """The shown name of the other root an absolute directory lies in: `/workspaces/lib`."""

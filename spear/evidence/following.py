@@ -51,18 +51,28 @@ def own_script(simple: Simple, base: str, environment: Environment, facts: Proje
     shown = facts.shown(file) or ""
     followed = is_scratch(file, facts) or facts.made_here(shown) or facts.told_here(shown)
     text = facts.read(file) if followed and not facts.changed_now(shown) else None  # it may have been another then
-    if text is None or "\0" in text or (text.startswith("#!") and not _is_for_a_shell(text)):
+    if text is None or not is_for_a_shell(text):
         return None
     given = (None if word.glob else word.value for word in words[1:])
-    source = (file, *given)
-    text = _TOP.sub(lambda _: f'"{facts.root}"' if facts.exists(".git") else "$(false)", text)
-    script = facts.parse(text, source, environment)
-    return None if isinstance(script, SyntaxProblem) else Followed(located(script, base), base, source)
+    return parsed(text, base, facts, (file, *given), environment)
 
 
-def _is_for_a_shell(text: str) -> bool:
+def is_for_a_shell(text: str) -> bool:
+    """Whether the text of a script is one a shell reads: it names no other interpreter."""
+    if "\0" in text or not text.startswith("#!"):
+        return "\0" not in text
     found = _SHEBANG.match(text)
     return found is not None and found["name"] in _SHELLS
+
+
+def parsed(
+    text: str, directory: str, facts: ProjectFacts, source: tuple[str | None, ...] = (), environment: Environment = None
+) -> Followed | None:
+    """Shell text as it runs from an absolute directory; `source` are its file and arguments. None where it cannot be
+    read."""
+    text = _TOP.sub(lambda _: f'"{facts.root}"' if facts.exists(".git") else "$(false)", text)
+    script = facts.parse(text, source or None, environment)
+    return None if isinstance(script, SyntaxProblem) else Followed(located(script, directory), directory, source)
 
 
 def own_recipes(
@@ -94,18 +104,18 @@ def own_recipes(
         elif tool == "ninja":
             commands = ninja_commands(text)
         else:
-            commands = _package_scripts(text, tool.removeprefix("package script "), [word.raw for word in simple.argv])
-        followed = None if commands is None else _parsed(commands, base, facts, (file, tool, *sorted(words)))
+            commands = package_scripts(text, tool.removeprefix("package script "), [word.raw for word in simple.argv])
+        followed = None if commands is None else parsed(commands, base, facts)
         if followed is None:
             return None
-        found.append(replace(followed, makes=makes))
+        found.append(replace(followed, source=(file, tool, *sorted(words)), makes=makes))
     return tuple(found)
 
 
 _MOST_FILES = 20
 
 
-def _package_scripts(text: str, name: str, words: Sequence[str]) -> str | None:
+def package_scripts(text: str, name: str, words: Sequence[str]) -> str | None:
     """What `npm run NAME -- ARGUMENTS` runs: the script with its arguments, and what stands before and after it. None
     where that cannot be read."""
     try:
@@ -118,8 +128,3 @@ def _package_scripts(text: str, name: str, words: Sequence[str]) -> str | None:
     arguments = " ".join(word for word in given if word != "--")
     bodies = [(scripts.get(f"pre{name}"), ""), (scripts.get(name), arguments), (scripts.get(f"post{name}"), "")]
     return "\n".join(f"{body} {after}" for body, after in bodies if isinstance(body, str))
-
-
-def _parsed(text: str, directory: str, facts: ProjectFacts, source: tuple[str | None, ...]) -> Followed | None:
-    script = facts.parse(text, None, None)
-    return None if isinstance(script, SyntaxProblem) else Followed(located(script, directory), directory, source)

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from spear.evidence.epochs import UNCHANGED
+from spear.evidence.source_state import UNCHANGED, Family, SourceState, families_of_product
 
-_TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
+TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
+"""Directories that tools fill with what they install."""
 _PLACES = frozenset(
     {
         "build", "builddir", "_build", ".build", "target", "dist", "out", "bin", "obj", "debug", "release", ".libs",
@@ -32,7 +33,7 @@ _REPORT = re.compile(
 
 def is_builds_place(directory: str) -> bool:
     """Whether a directory is one that builds or tools write to, by its name or that of one above it."""
-    return any(part in _TOOLS or part in _PLACES for part in PurePosixPath(directory.lower()).parts)
+    return any(part in TOOLS or part in _PLACES for part in PurePosixPath(directory.lower()).parts)
 
 
 def is_product(path: str, *, executable: bool = False, existed: bool = True, tools_own: bool = False) -> bool:
@@ -40,7 +41,7 @@ def is_product(path: str, *, executable: bool = False, existed: bool = True, too
     may be known to be a tool's own. A report that is new there is none: no build has put it there yet, and none will
     take it for its own."""
     parts = PurePosixPath(path.lower()).parts
-    if executable or any(part in _TOOLS or _PROGRAM.fullmatch(part) for part in parts):
+    if executable or any(part in TOOLS or _PROGRAM.fullmatch(part) for part in parts):
         return True
     return (tools_own or any(part in _PLACES for part in parts)) and (existed or not _REPORT.fullmatch(parts[-1]))
 
@@ -60,22 +61,31 @@ class ProductWrite:
 class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
     since the source came into its present `state`. `built` are the roots, by their shown names ("" the primary one),
-    in which a build has passed on it, `wholly` the directories in which one of everything has. `scratch` are
-    absolute paths outside the workspace to which something else than a build has written.
+    in which a build has passed on it, `wholly` the directories in which one of everything has, `exactly` those of them
+    in which the builder itself finds what depends on what. `remade` are the paths written since what they may be
+    compiled of, by family, came into its present state. `scratch` are absolute paths outside the workspace to which
+    something else than a build has written.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
     made: frozenset[tuple[str, str]] = frozenset()
     built: frozenset[str] = frozenset()
     wholly: frozenset[str] = frozenset()
-    state: str = UNCHANGED
+    exactly: frozenset[str] = frozenset()
+    remade: frozenset[tuple[Family, str]] = frozenset()
+    state: SourceState = UNCHANGED
     scratch: frozenset[str] = frozenset()
 
-    def in_state(self, fingerprint: str) -> Products:
+    def in_state(self, state: SourceState) -> Products:
         """The products in a state of the source: in another one, nothing has been built yet."""
-        if fingerprint == self.state:
+        if state == self.state:
             return self
-        return replace(self, made=frozenset(), built=frozenset(), wholly=frozenset(), state=fingerprint)
+        remade = frozenset(
+            (family, path) for family, path in self.remade if state.compiled_as(self.state, family, path)
+        )
+        if state.whole == self.state.whole:
+            return replace(self, remade=remade, state=state)
+        return Products(self.planted, remade=remade, state=state, scratch=self.scratch)
 
     def written(self, writes: Iterable[ProductWrite], planted: Iterable[str], compiled: Iterable[str] = ()) -> Products:
         """The products after a call: `planted` are the paths among `writes` that no build wrote, `compiled` those a
@@ -83,6 +93,7 @@ class Products:
         foreign, loose = set(planted), set(compiled)
         known = dict(self.planted)
         made = set(self.made)
+        writes = tuple(writes)
         for write in writes:
             if write.touched:
                 made |= {(write.path, "")} if write.path not in foreign else set()
@@ -97,13 +108,30 @@ class Products:
                     made.add((write.path, write.sha256))
             else:
                 made.add((write.path, write.sha256))
-        return replace(self, planted=tuple(sorted(known.items())), made=frozenset(made))
+        remade = self._remade_after(writes, foreign - loose, {sha for _, sha in made if sha})
+        return replace(self, planted=tuple(sorted(known.items())), made=frozenset(made), remade=remade)
+
+    def _remade_after(
+        self, writes: Iterable[ProductWrite], foreign: set[str], contents: set[str]
+    ) -> frozenset[tuple[Family, str]]:
+        """What is new since its source changed, after these writes; a copy of what was made (`contents`) is as new."""
+        gone = {write.path for write in writes if write.sha256 is None}
+        kept = {(family, path) for family, path in self.remade if not gone or gone.isdisjoint(_places(path))}
+        for write in writes:
+            if write.sha256 is not None and (write.path not in foreign or write.sha256 in contents):
+                kept |= {(family, write.path) for family in families_of_product(write.path)}
+        return frozenset(kept)
 
     def doubtful(self, *, copies_count: bool) -> tuple[str, ...]:
         """The planted products a check may have run. Where it runs one program by its path, a copy of what a build of
         this state made is what it is (`copies_count`)."""
         contents = {sha for _, sha in self.made if sha} if copies_count else set()
         return tuple(path for path, sha in self.planted if sha not in contents)
+
+
+def _places(path: str) -> set[str]:
+    """A path and the directories it lies in."""
+    return {path, *map(str, PurePosixPath(path).parents)}
 
 
 def holds(directory: str, path: str) -> bool:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from spear.evidence.built_before import finds_dependencies, is_remade, ran_before
 from spear.evidence.checks.candidates import CheckCandidate, recognise
+from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
@@ -19,8 +21,10 @@ from spear.evidence.names import names
 from spear.evidence.planting import Planting, follows_a_build, may_use_scratch, plantings, scratch_writes
 from spear.evidence.products import Products, ProductWrite, holds, is_program_beneath
 from spear.evidence.records import CheckRecord, CheckResult
+from spear.evidence.roots import root_of
 from spear.evidence.scratch import scratch_removals, scratch_words
 from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
+from spear.evidence.source_state import Family
 from spear.evidence.tree import Path
 from spear.shell.syntax import Script
 
@@ -97,15 +101,17 @@ class Provenance:
         gone = [place for place, where in self.removed if by is None or where < by]
         return {path for path in self.stock.scratch if not any(_meet(path.rstrip("/"), place) for place in gone)}
 
-    def is_of_present_source(self, candidate: CheckCandidate, root: str, earlier: Iterable[CheckResult]) -> bool:
-        """Whether what the check runs in this root was built there of the source as it is, before the script or earlier
-        in it. True of everything that runs no built program."""
-        finding = candidate.finding
+    def is_of_present_source(self, candidate: CheckCandidate, seen: SeenCheck, earlier: Iterable[CheckResult]) -> bool:
+        """Whether what the check runs in its root was built there of the source as it is, before the script or earlier
+        in it. True of everything that is not known to run built programs."""
+        finding, root = candidate.finding, seen.root
         paths = [path for path in finding.paths if self.facts.is_built(path)] if finding.scope is Scope.PROGRAM else []
         passed = [result for result in earlier if _is_passed_build(result) and result.root == root]
         foreign = {planting.path for planting in self.plantings}
         made = {write.path for write in self.wrote if write.path not in foreign} | {path for path, _ in self.stock.made}
         wholly = {*self.stock.wholly, *map(_place_of, filter(_is_whole, passed))}
+        exactly = {*self.stock.exactly, *(_place_of(r) for r in passed if _is_whole(r) and _is_exact(r, self.facts))}
+        state, remade = self.stock.state, self._remade()
         if finding.tool in _RUNS_BUILT:
             known_built = root in self.stock.built or bool(passed)
             if root:
@@ -119,10 +125,17 @@ class Provenance:
             known = told <= made if told else any(is_program_beneath(path, place) for path in made)
             return known and known_built
         named = {posixpath.basename(selector) for result in passed for selector in result.selectors}
-        return all(
-            path in made or posixpath.basename(path) in named or any(holds(directory, path) for directory in wholly)
-            for path in paths
-        )
+        by_rules = {path for path in paths if path not in made and not any(holds(place, path) for place in exactly)}
+        if not all(is_remade(path, state, remade) for path in by_rules):
+            return False
+        if not all(posixpath.basename(path) in named or any(holds(at, path) for at in wholly) for path in by_rules):
+            return False
+        built_exactly = any(place == "/" or root_of(place) == root for place in exactly)
+        return not ran_before(seen, state, remade, built_exactly=built_exactly)
+
+    def _remade(self) -> frozenset[tuple[Family, str]]:
+        """What has been written since the source it may be compiled of came into its present state."""
+        return self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled).remade
 
     def _programs_of_tests(self, place: str) -> set[str]:
         """The programs that the tests of a build directory start, as far as CTest's own file says."""
@@ -188,13 +201,15 @@ def products_after(
         stock = stock.written(found.wrote, {planting.path for planting in found.plantings}, found.compiled)
     results = check.results if check is not None else ()
     passed = [result for result in results if _is_passed_build(result)]
-    built, wholly = {result.root for result in passed}, {_place_of(result) for result in passed if _is_whole(result)}
+    whole = [result for result in passed if _is_whole(result)]
+    built, wholly = {result.root for result in passed}, set(map(_place_of, whole))
+    exactly = {_place_of(result) for result in whole if _is_exact(result, facts)}
     if wrote and results and all(result.status is CheckStatus.PASSED for result in results):
         candidates = recognise(script, facts, start=start.start)
         built |= {""} if follows_a_build(script, candidates, facts, start) else set()
-    if built <= stock.built and wholly <= stock.wholly:
+    if built <= stock.built and wholly <= stock.wholly and exactly <= stock.exactly:
         return stock
-    return replace(stock, built=stock.built | built, wholly=stock.wholly | wholly)
+    return replace(stock, built=stock.built | built, wholly=stock.wholly | wholly, exactly=stock.exactly | exactly)
 
 
 def own_files(seen: SeenCheck) -> tuple[str, ...]:
@@ -215,6 +230,13 @@ def _is_passed_build(result: CheckResult) -> bool:
 def _is_whole(build: CheckResult) -> bool:
     """Whether a build was one of everything, and not of a target by its name."""
     return build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors)
+
+
+def _is_exact(build: CheckResult, facts: ProjectFacts) -> bool:
+    """Whether its builder itself finds out what depends on what. Nobody looks into the makefiles of other roots."""
+    names = ("GNUmakefile", "makefile", "Makefile") if not build.root and build.tool in MAKE_NAMES else ()
+    texts = (facts.read(posixpath.join(facts.root, build.cwd, name)) for name in names)
+    return finds_dependencies(build.tool, build.scope, next(filter(None, texts), None))
 
 
 def _place_of(build: CheckResult) -> str:

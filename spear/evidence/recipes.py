@@ -7,7 +7,7 @@ as a variable of unknown value, and the stem of a pattern is a pattern.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from spear.evidence.facts import MakeTarget, read_makefile
 
@@ -91,12 +91,30 @@ class MakeText:
         self.is_plain = _DOES_MORE.search(joined) is None
         """Whether all it does is in its recipes, so that these can be read."""
         self._variables = _Variables(_MAKE_REFERENCE, _BUILT_IN, _assigned(_MAKE_ASSIGNS, joined), given)
-        self._rules = read_makefile(text).targets
+        makefile = read_makefile(text)
+        self._rules, self._default = makefile.targets, makefile.default
         self._included = [match["files"] for match in _INCLUDES.finditer(joined)]
 
     def recipes(self) -> str:
         """The recipes of its explicit and pattern rules, each line in a shell of its own."""
         return "\n".join(f"(\n{line}\n)" for name, rule in self._rules.items() for line in self._lines(name, rule))
+
+    def recipes_of(self, targets: Iterable[str]) -> str:
+        """The recipes of these targets' explicit rules and of what they depend on, each line in a shell of its own;
+        those of its first rule where no target is named."""
+        filled = [(name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split()]
+        rules = dict(filled)
+        waiting = list(targets) or [self._default]
+        seen: set[str] = set()
+        lines: list[str] = []
+        while waiting:
+            name = waiting.pop(0)
+            if name in seen or (rule := rules.get(name)) is None:
+                continue
+            seen.add(name)
+            waiting += (each for before in rule.prerequisites for each in self._variables.fill(before).split())
+            lines += (f"(\n{line}\n)" for line in self._lines(name, rule))
+        return "\n".join(lines)
 
     def includes(self) -> tuple[str, ...]:
         """The files it includes, as written."""

@@ -17,7 +17,7 @@ from spear.events.names import EventName
 from spear.events.stream import Event, Sink
 from spear.evidence.epochs import FileState
 from spear.evidence.facts import read_makefile
-from spear.evidence.products import is_product
+from spear.evidence.products import TOOLS, is_product
 from spear.evidence.recipes import filled_in
 from spear.evidence.records import Change
 from spear.evidence.roots import root_of, within_root
@@ -43,6 +43,7 @@ from spear.workspace.roots import PRIMARY, Location, Roots
 
 _LARGEST_CHECK = 1 << 20
 _MOST_LOOKED_AT = 5000
+_MOST_WALKED = 200_000
 _STARTS = frozenset(
     {
         "", ".mk", ".mak", ".sh", ".bash", ".zsh", ".cmake", ".txt", ".py", ".pl", ".rb", ".lua", ".tcl", ".js", ".mjs",
@@ -310,6 +311,22 @@ class ChangeLog:
         if not presence.is_file(place) or delivered:
             return False
         return is_product(inside) or is_output_file(self._place(root_of(path)), inside, place)
+
+    def finds_built(self, matches: Callable[[str], bool], root: str = "") -> bool:
+        """Whether a root holds something a build makes whose path relative to it matches. Tools' own directories are
+        passed over. Where there is too much to look through, it may."""
+        top, looked_at = self._place(root), 0
+        for directory, below, files in os.walk(top):
+            below[:] = [name for name in below if name not in TOOLS and name != ".git"]
+            inside = "" if (relative := os.path.relpath(directory, top)) == "." else f"{relative}/"
+            looked_at += len(files)
+            if looked_at > _MOST_WALKED:
+                return True
+            if any(
+                matches(path) and self.is_built(_recorded(root, path)) for path in (inside + name for name in files)
+            ):
+                return True
+        return False
 
     def watch(self) -> None:
         """Look at the tree as it is, so that what others change meanwhile is noticed. Returns at once; whatever depends

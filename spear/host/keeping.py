@@ -106,7 +106,11 @@ class Keeper:
 
     def _touched(self, layer: Layer, mount: RootMount) -> tuple[ProductWrite, ...]:
         """Products that were given another time and nothing else."""
-        moved = (path for path in layer.same if path in layer.times and is_product(path))
+        moved = (
+            path
+            for path in layer.same
+            if path in layer.times and is_product(path, executable=os.access(mount.path / path, os.X_OK))
+        )
         places = (self._location(mount.path, path) for path in moved)
         return tuple(
             ProductWrite(place.shown, "", touched=True)

@@ -122,6 +122,10 @@ class TurnFacts(Protocol):
         """Whether a path is what a build makes."""
         ...
 
+    def finds_built(self, matches: Callable[[str], bool], root: str = "") -> bool:
+        """Whether a root holds something a build makes whose path relative to it matches."""
+        ...
+
 
 def facts_of(
     root: Path,
@@ -191,6 +195,7 @@ def _facts_in(
         recorded=recorded,
         made_matching=lambda pattern: turn.made_matching(recorded(pattern)),
         told_here=lambda path: turn.told_here(recorded(path)),
+        finds_built=lambda matches: turn.finds_built(matches, root_of(recorded(""))),
     )
 
 

@@ -16,6 +16,7 @@ from spear.evidence.epochs import EpochLedger
 from spear.evidence.products import NO_PRODUCTS, ProductWrite, is_product
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 from spear.evidence.roots import within_root
+from spear.evidence.source_state import SourceState
 
 _READING = frozenset({"read_file", "search_files", "search_internet"})
 FILE_TOOLS = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
@@ -74,7 +75,9 @@ class Recorder:
         before = self.ledger.epoch
         self.ledger = self.ledger.after(found)
         self.products = (
-            self.products.in_state(self.ledger.fingerprint) if self.ledger.epoch != before else self.products
+            self.products.in_state(SourceState.of(self.ledger.differences))
+            if self.ledger.epoch != before
+            else self.products
         )
         if draft.request.tool in FILE_TOOLS:
             self._edited(found, configured)

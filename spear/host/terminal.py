@@ -21,8 +21,10 @@ from spear.evidence.checks.candidates import recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.generating import generated
+from spear.evidence.kinds import CheckCode
 from spear.evidence.provenance import products_after
-from spear.evidence.records import command_record
+from spear.evidence.records import CheckRecord, command_record
+from spear.evidence.source_state import SourceState
 from spear.host.changes import ChangeLog
 from spear.host.consent import Consent
 from spear.host.host_commands import HostCommands
@@ -157,7 +159,8 @@ class Terminal:
         )
         self._session.runner.prepare(replace(asked, cwd=self._shell.cwd, environment=self._shell.environment))
         self._record(assessment, outcome, result, cwd, ended, before, draft, asked.capture)
-        return _warned(result, self._recorder.products.planted, stock.planted)
+        result = _warned(result, self._recorder.products.planted, stock.planted)
+        return replace(result, notes=(*result.notes, *_ran_old(draft.check)))
 
     def close(self) -> None:
         """Remove the turn's overlay layers."""
@@ -329,7 +332,12 @@ class Terminal:
             self._log.note_generated(generated(script, known, facts.setting, undelivered, delivered))
             draft.check = assess_command(script, facts, known, before, now, products)
             self._recorder.products = products_after(
-                script, facts.setting, known, facts.wrote, draft.check, products.in_state(now.fingerprint)
+                script,
+                facts.setting,
+                known,
+                facts.wrote,
+                draft.check,
+                products.in_state(SourceState.of(now.differences)),
             )
         if capture is not None and outcome.output_bytes:
             draft.output_ref = str(capture.relative_to(self._session.state.root))
@@ -361,6 +369,18 @@ def _warned(
         return result
     note = f"{planted[0]} was not made by a build: no check counts until one makes it anew or it is removed"
     return replace(result, notes=(*result.notes, note))
+
+
+def _ran_old(check: CheckRecord | None) -> tuple[str, ...]:
+    """A word about the first check that ran what was built before the source changed."""
+    old = (result for result in (check.results if check else ()) if result.code is CheckCode.BUILT_BEFORE)
+    found = next(old, None)
+    if found is None:
+        return ()
+    return (
+        f"`{found.command}` ran what was built before the source changed, so it does not count: build that first; where"
+        " the build finds nothing to do, clean first",
+    )
 
 
 def _only_reads(assessment: Assessment) -> bool:

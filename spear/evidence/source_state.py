@@ -1,0 +1,93 @@
+"""Which state of the source a product was made of: all of it, and that of each family compilers read (spec 3.2, 3.3).
+
+A change of prose makes no product old. A change of data or of a script may make one old that took it in, a change of
+compiled source makes all of its family old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from spear.evidence.coverage import is_prose
+from spear.evidence.epochs import FileState, fingerprint
+from spear.evidence.names import names
+from spear.evidence.roots import root_of
+
+
+class Family(StrEnum):
+    """Sources that become products of the same kind: RULES are compiled by rules somebody wrote, who may have forgotten
+    what depends on what; TOOLS by tools that find it out themselves."""
+
+    RULES = "rules"
+    TOOLS = "tools"
+    MANAGED = "managed"
+    WEB = "web"
+
+
+_SOURCES: Mapping[Family, frozenset[str]] = {
+    Family.RULES: names(
+        ".c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .ipp .tpp .tcc .inc .def .s .asm .m .mm .f .f90 .f95 .for"
+        " .cu .cuh .l .ll .y .yy .pyx .pxd .xs"
+    ),
+    Family.TOOLS: names(".rs .go .zig .swift .d .nim .hs .ml .mli .pas .adb .ads"),
+    Family.MANAGED: names(".java .kt .scala .groovy .clj .cs .fs .vb"),
+    Family.WEB: names(".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte .css"),
+}
+_PRODUCTS: Mapping[Family, frozenset[str]] = {
+    Family.MANAGED: names(".class .jar .war .dll"),
+    Family.WEB: _SOURCES[Family.WEB] | names(".html .map"),
+}
+_NATIVE = frozenset({Family.RULES, Family.TOOLS})
+_REPORTS = names(
+    ".log .txt .xml .json .tap .trs .csv .tsv .md .d .pyc .gcda .gcno .gcov .info .junit .dat .cache .lock .stamp .tmp"
+)
+"""What is written beside products, by builds and by runs, and is made of no source."""
+
+
+def family_of_source(path: str) -> Family | None:
+    """The family of a source, None where no compiler reads it."""
+    suffix = PurePosixPath(path.lower()).suffix
+    return next((family for family, suffixes in _SOURCES.items() if suffix in suffixes), None)
+
+
+def families_of_product(path: str) -> frozenset[Family]:
+    """What a product may be made of, by its name: a program may be called anything."""
+    name = PurePosixPath(path.lower())
+    if name.suffix in _REPORTS or (not name.suffix and name.name.startswith(".")):
+        return frozenset()
+    return frozenset(family for family, suffixes in _PRODUCTS.items() if name.suffix in suffixes) or _NATIVE
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """A state of the source by fingerprints of what differs from the start of the turn: `whole`, prose aside, and
+    `compiled` for each root and family of which anything does."""
+
+    whole: str
+    compiled: tuple[tuple[tuple[str, Family], str], ...] = ()
+
+    @classmethod
+    def of(cls, differences: Mapping[str, FileState]) -> SourceState:
+        """The state in which these paths, by their recorded names, differ."""
+        told = {path: state for path, state in differences.items() if not is_prose(path)}
+        parts: dict[tuple[str, Family], dict[str, FileState]] = {}
+        for path, state in told.items():
+            if (family := family_of_source(path)) is not None:
+                parts.setdefault((root_of(path), family), {})[path] = state
+        return cls(fingerprint(told), tuple(sorted((key, fingerprint(part)) for key, part in parts.items())))
+
+    def families(self, root: str) -> frozenset[Family]:
+        """The families of which compiled source of a root differs."""
+        return frozenset(family for (place, family), _ in self.compiled if place == root)
+
+    def compiled_as(self, other: SourceState, family: Family, product: str) -> bool:
+        """Whether what a product may have been compiled of, of one family, is the same in both states."""
+        key = (root_of(product), family)
+        return dict(self.compiled).get(key) == dict(other.compiled).get(key)
+
+
+UNCHANGED = SourceState.of({})
+"""The source as the turn found it."""
