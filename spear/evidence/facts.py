@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spear.evidence.kinds import CheckKind
@@ -204,8 +204,9 @@ class ProjectFacts:
     a word; `shown_before` is what the project's own checks could show before this turn. `elsewhere` gives the facts of
     another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
     `made_matching` tells whether this turn created a file that a pattern stands for, `told_here` what it has created or
-    changed, `changed_now` what the command at hand changed of what was there before it, `finds_built` whether what
-    builds make holds, the directories of tools aside, a file that is looked for by its path.
+    changed, `changed_now` what the command at hand changed of what was there before it, `built` finds what
+    builds have made by its path, the directories of tools aside; `texts` are the small delivered files with these
+    suffixes and what they say.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -232,7 +233,8 @@ class ProjectFacts:
     made_matching: Callable[[str], bool] = _no_file
     told_here: Callable[[str], bool] = _no_file
     changed_now: Callable[[str], bool] = _no_file
-    finds_built: Callable[[Callable[[str], bool]], bool] = lambda _matches: False
+    built: Callable[[Callable[[str], bool]], Iterable[str]] = lambda _matches: ()
+    texts: Callable[[frozenset[str]], Iterable[tuple[str, str]]] = lambda _suffixes: ()
 
     def other_root(self, directory: str) -> str | None:
         """The shown name of the other root an absolute directory lies in: `/workspaces/lib`."""

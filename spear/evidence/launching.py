@@ -6,10 +6,13 @@ Read as far as it can be. What is not seen here may be launched all the same.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
+from spear.evidence.checks.deciding import COLLECTORS
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.checks.programs import SHELLS
 from spear.evidence.elsewhere import SeenCheck
@@ -17,31 +20,82 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.following import Followed, is_for_a_shell, package_scripts, parsed
 from spear.evidence.kinds import CheckKind, Scope
 from spear.evidence.recipes import MakeText
+from spear.evidence.weakened import is_test_file
 
+_BUILDS = re.compile(
+    r"""["'`](?:[^"'`\s]*/)?(?:cc|c99|gcc|g\+\+|c\+\+|clang(?:\+\+)?|tcc|make|cmake|ninja|meson|scons|bazel|cargo)(?=["'`\s])"""
+    r"|\bCC\b|\bCXX\b|distutils|setuptools|\bcffi\b|build_ext"
+)
+"""How a script of a language that is not read here speaks of compilers and builders."""
+_STRING = re.compile(r"""["'`]((?:\.{0,2}/)?[\w.+-]+(?:/[\w.+-]+)+)["'`\s]""")
 _DEEPEST = 4
+_MOST_TESTS = 500
 _MOST_INCLUDED = 20
 
 
 def launched(seen: SeenCheck) -> frozenset[str]:
     """The built programs a check launches, by their recorded names, and those it hands to what it launches."""
-    return frozenset(map(seen.facts.recorded, _launched(seen.candidate, seen.facts, 0)))
+    facts = seen.facts
+    reached = tuple(_reached(seen.candidate, facts, 0))
+    found = {path for candidate in reached for path in _named(candidate, facts)}
+    for path, text in _texts_of(reached, facts):
+        found.update(_spoken_of(path, text, facts))
+    return frozenset(map(facts.recorded, found))
 
 
-def _launched(candidate: CheckCandidate, facts: ProjectFacts, depth: int) -> Iterator[str]:
+def builds_itself(seen: SeenCheck) -> bool:
+    """Whether a check compiles what it runs, and not where the project's builds do, as far as it can be read."""
+    facts, (first, *inner) = seen.facts, _reached(seen.candidate, seen.facts, 0)
+    for candidate in inner:
+        finding = candidate.finding
+        if finding.scope is Scope.LOOSE and not all(facts.place(name, finding.cwd) for name in finding.makes):
+            return True
+        if CheckKind.BUILD in candidate.kinds and first.finding.tool not in MAKE_NAMES:
+            return True
+    return any(_BUILDS.search(text) is not None for _, text in _texts_of((first, *inner), facts))
+
+
+def _reached(candidate: CheckCandidate, facts: ProjectFacts, depth: int) -> Iterator[CheckCandidate]:
+    """A check, and those that recipes and scripts have it run."""
+    yield candidate
+    cwd = candidate.finding.cwd
+    if depth >= _DEEPEST or cwd is None:
+        return
+    followed = _followed(candidate, posixpath.normpath(posixpath.join(facts.root, cwd)), facts)
+    if followed is None:
+        return
+    start = facts.place(followed.directory, "")
+    for inner in recognise(followed.script, facts, start=followed.directory if start is None else start):
+        yield from _reached(inner, facts, depth + 1)
+
+
+def _named(candidate: CheckCandidate, facts: ProjectFacts) -> Iterator[str]:
+    """The built programs a check runs by their paths, or hands to what it runs."""
     finding = candidate.finding
     if finding.scope is Scope.PROGRAM and candidate.kinds & {CheckKind.TEST, CheckKind.RUN}:
         words = (word.value for word in candidate.simple.argv)
         given = (place for word in words if word and (place := facts.place(word, finding.cwd)))
         yield from (path for path in (*finding.paths, *given) if facts.is_built(path))
-    if depth >= _DEEPEST or finding.cwd is None:
-        return
-    base = posixpath.normpath(posixpath.join(facts.root, finding.cwd))
-    followed = _followed(candidate, base, facts)
-    if followed is None:
-        return
-    start = facts.place(followed.directory, "")
-    for inner in recognise(followed.script, facts, start=followed.directory if start is None else start):
-        yield from _launched(inner, facts, depth + 1)
+
+
+def _texts_of(reached: Sequence[CheckCandidate], facts: ProjectFacts) -> Iterator[tuple[str, str]]:
+    """The scripts of the tree that run, and the tests that runners collect, with what they say."""
+    for candidate in reached:
+        finding = candidate.finding
+        if finding.scope is Scope.PROGRAM:
+            files = ((path, facts.read(posixpath.join(facts.root, path))) for path in finding.paths)
+            yield from ((path, text) for path, text in files if text is not None and not facts.is_built(path))
+        elif finding.tool in COLLECTORS and CheckKind.TEST in finding.kinds:
+            found = ((path, text) for path, text in facts.texts(COLLECTORS[finding.tool]) if is_test_file(path))
+            yield from itertools.islice(found, _MOST_TESTS)
+
+
+def _spoken_of(path: str, text: str, facts: ProjectFacts) -> Iterator[str]:
+    """The built files a script names in a string, from where it lies or from the top."""
+    for match in _STRING.finditer(text):
+        for base in ("", posixpath.dirname(path)):
+            if place := facts.place(match[1], base):
+                yield from filter(facts.is_built, (place, f"{place}.js"))
 
 
 def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Followed | None:
@@ -52,7 +106,8 @@ def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Foll
     if text is None:
         return None
     if finding.tool in MAKE_NAMES:
-        return parsed(_make_text(text, base, words, facts).recipes_of(finding.selectors), base, facts)
+        _, make = make_text(text, base, words, facts)
+        return parsed(make.recipes_of(finding.selectors), base, facts)
     if finding.tool.startswith("package script "):
         name = finding.tool.removeprefix("package script ")
         commands = package_scripts(text, name, [word.raw for word in candidate.simple.argv])
@@ -63,9 +118,9 @@ def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Foll
     return parsed(text, base, facts, (files[0], *finding.selectors))
 
 
-def _make_text(text: str, base: str, words: list[str | None], facts: ProjectFacts) -> MakeText:
-    """A makefile with the files it includes by name, and the variables it is given."""
+def make_text(text: str, base: str, words: Sequence[str | None], facts: ProjectFacts) -> tuple[str, MakeText]:
+    """A makefile with the files it includes by name, and the variables it is given on the command line."""
     given = {name: value for name, equals, value in (word.partition("=") for word in words if word) if equals}
     for name in MakeText(text, given).includes()[:_MOST_INCLUDED]:
         text += "\n" + (facts.read(posixpath.normpath(posixpath.join(base, name))) or "")
-    return MakeText(text, given)
+    return text, MakeText(text, given)

@@ -7,11 +7,11 @@ may stand for what the source would have made; one that was built before the sou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from spear.evidence.source_state import UNCHANGED, Family, SourceState, families_of_product
+from spear.evidence.source_state import UNCHANGED, SourceState, families_of_product, may_be_of
 
 TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
 """Directories that tools fill with what they install."""
@@ -62,9 +62,9 @@ class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
     since the source came into its present `state`. `built` are the roots, by their shown names ("" the primary one),
     in which a build has passed on it, `wholly` the directories in which one of everything has, `exactly` those of them
-    in which the builder itself finds what depends on what. `remade` are the paths written since what they may be
-    compiled of, by family, came into its present state. `scratch` are absolute paths outside the workspace to which
-    something else than a build has written.
+    in which the builder itself finds what depends on what. `scratch` are absolute paths outside the workspace to which
+    something else than a build has written. `moved` and `remade` say when compiled source changed last and when a
+    product was last made, in changes of compiled source counted by `clock`.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
@@ -72,20 +72,31 @@ class Products:
     built: frozenset[str] = frozenset()
     wholly: frozenset[str] = frozenset()
     exactly: frozenset[str] = frozenset()
-    remade: frozenset[tuple[Family, str]] = frozenset()
     state: SourceState = UNCHANGED
     scratch: frozenset[str] = frozenset()
+    moved: Mapping[str, int] = field(default_factory=dict)
+    remade: Mapping[str, int] = field(default_factory=dict)
+    clock: int = 0
 
     def in_state(self, state: SourceState) -> Products:
         """The products in a state of the source: in another one, nothing has been built yet."""
         if state == self.state:
             return self
-        remade = frozenset(
-            (family, path) for family, path in self.remade if state.compiled_as(self.state, family, path)
-        )
+        moved = {path for path, _ in state.compiled ^ self.state.compiled}
+        clock = self.clock + 1 if moved else self.clock
+        now = replace(self, state=state, moved={**self.moved, **dict.fromkeys(moved, clock)}, clock=clock)
         if state.whole == self.state.whole:
-            return replace(self, remade=remade, state=state)
-        return Products(self.planted, remade=remade, state=state, scratch=self.scratch)
+            return now
+        return replace(now, made=frozenset(), built=frozenset(), wholly=frozenset(), exactly=frozenset())
+
+    def is_older(self, product: str, source: str) -> bool:
+        """Whether a product that may be made of a source has not been made since that changed."""
+        return may_be_of(product, source) and self.remade.get(product, 0) < self.moved.get(source, 0)
+
+    def made_since(self, source: str) -> frozenset[str]:
+        """What has been made, of what may be made of a source, since that changed."""
+        changed = self.moved.get(source, 0)
+        return frozenset(path for path, made in self.remade.items() if made >= changed and may_be_of(path, source))
 
     def written(self, writes: Iterable[ProductWrite], planted: Iterable[str], compiled: Iterable[str] = ()) -> Products:
         """The products after a call: `planted` are the paths among `writes` that no build wrote, `compiled` those a
@@ -111,16 +122,14 @@ class Products:
         remade = self._remade_after(writes, foreign - loose, {sha for _, sha in made if sha})
         return replace(self, planted=tuple(sorted(known.items())), made=frozenset(made), remade=remade)
 
-    def _remade_after(
-        self, writes: Iterable[ProductWrite], foreign: set[str], contents: set[str]
-    ) -> frozenset[tuple[Family, str]]:
-        """What is new since its source changed, after these writes; a copy of what was made (`contents`) is as new."""
+    def _remade_after(self, writes: Iterable[ProductWrite], foreign: set[str], contents: set[str]) -> dict[str, int]:
+        """When what is there was last made, after these writes; a copy of what was made (`contents`) is as new."""
         gone = {write.path for write in writes if write.sha256 is None}
-        kept = {(family, path) for family, path in self.remade if not gone or gone.isdisjoint(_places(path))}
+        kept = {path: made for path, made in self.remade.items() if not gone or gone.isdisjoint(_places(path))}
         for write in writes:
             if write.sha256 is not None and (write.path not in foreign or write.sha256 in contents):
-                kept |= {(family, write.path) for family in families_of_product(write.path)}
-        return frozenset(kept)
+                kept |= {write.path: self.clock} if families_of_product(write.path) else {}
+        return kept
 
     def doubtful(self, *, copies_count: bool) -> tuple[str, ...]:
         """The planted products a check may have run. Where it runs one program by its path, a copy of what a build of

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from spear.evidence.built_before import finds_dependencies, is_remade, ran_before
+from spear.evidence.built_before import Ageing, PassedBuild, finds_dependencies
 from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there
@@ -21,10 +21,8 @@ from spear.evidence.names import names
 from spear.evidence.planting import Planting, follows_a_build, may_use_scratch, plantings, scratch_writes
 from spear.evidence.products import Products, ProductWrite, holds, is_program_beneath
 from spear.evidence.records import CheckRecord, CheckResult
-from spear.evidence.roots import root_of
 from spear.evidence.scratch import scratch_removals, scratch_words
 from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
-from spear.evidence.source_state import Family
 from spear.evidence.tree import Path
 from spear.shell.syntax import Script
 
@@ -110,8 +108,6 @@ class Provenance:
         foreign = {planting.path for planting in self.plantings}
         made = {write.path for write in self.wrote if write.path not in foreign} | {path for path, _ in self.stock.made}
         wholly = {*self.stock.wholly, *map(_place_of, filter(_is_whole, passed))}
-        exactly = {*self.stock.exactly, *(_place_of(r) for r in passed if _is_whole(r) and _is_exact(r, self.facts))}
-        state, remade = self.stock.state, self._remade()
         if finding.tool in _RUNS_BUILT:
             known_built = root in self.stock.built or bool(passed)
             if root:
@@ -124,18 +120,17 @@ class Provenance:
             told = self._programs_of_tests(place)
             known = told <= made if told else any(is_program_beneath(path, place) for path in made)
             return known and known_built
+        exactly = {*self.stock.exactly, *(_place_of(r) for r in passed if _is_whole(r) and _is_exact(r, self.facts))}
         named = {posixpath.basename(selector) for result in passed for selector in result.selectors}
-        by_rules = {path for path in paths if path not in made and not any(holds(place, path) for place in exactly)}
-        if not all(is_remade(path, state, remade) for path in by_rules):
-            return False
-        if not all(posixpath.basename(path) in named or any(holds(at, path) for at in wholly) for path in by_rules):
-            return False
-        built_exactly = any(place == "/" or root_of(place) == root for place in exactly)
-        return not ran_before(seen, state, remade, built_exactly=built_exactly)
-
-    def _remade(self) -> frozenset[tuple[Family, str]]:
-        """What has been written since the source it may be compiled of came into its present state."""
-        return self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled).remade
+        for path in paths:
+            by_name = posixpath.basename(path) in named
+            if path not in made and not by_name and not any(holds(place, path) for place in wholly):
+                return False
+        builds = tuple(PassedBuild(place) for place in wholly)
+        builds += tuple(PassedBuild(result.cwd, result.selectors) for result in passed if not result.root)
+        made_now = self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled)
+        ageing = Ageing(self.facts, replace(made_now, exactly=frozenset(exactly)), builds)
+        return not ageing.ran_old(seen)
 
     def _programs_of_tests(self, place: str) -> set[str]:
         """The programs that the tests of a build directory start, as far as CTest's own file says."""

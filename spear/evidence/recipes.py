@@ -36,6 +36,7 @@ _NINJA_REFERENCE = re.compile(r"\$(?:\{([\w.-]+)\}|([\w-]+))")
 _NO_PLAIN_NAME = re.compile(r"[\s:,]")
 _DEEPEST = 8
 _MOST = 1 << 22
+_MOST_TARGETS = 20_000
 _PREFIXES = "@-+ \t"
 
 
@@ -93,6 +94,7 @@ class MakeText:
         self._variables = _Variables(_MAKE_REFERENCE, _BUILT_IN, _assigned(_MAKE_ASSIGNS, joined), given)
         makefile = read_makefile(text)
         self._rules, self._default = makefile.targets, makefile.default
+        self._said = "\n".join(line for line in joined.split("\n") if not line.startswith("\t"))
         self._included = [match["files"] for match in _INCLUDES.finditer(joined)]
 
     def recipes(self) -> str:
@@ -100,21 +102,40 @@ class MakeText:
         return "\n".join(f"(\n{line}\n)" for name, rule in self._rules.items() for line in self._lines(name, rule))
 
     def recipes_of(self, targets: Iterable[str]) -> str:
-        """The recipes of these targets' explicit rules and of what they depend on, each line in a shell of its own;
-        those of its first rule where no target is named."""
+        """The recipes of these targets and of what they depend on, each line in a shell of its own; those of its first
+        target where none is named."""
+        found = ((name, rule) for name, rule in self._closure(targets).items() if rule is not None)
+        return "\n".join(f"(\n{line}\n)" for name, rule in found for line in self._lines(name, rule))
+
+    def reached(self, targets: Iterable[str]) -> frozenset[str]:
+        """These targets and all they depend on, as named; with `UNKNOWN` among them where not all of it is known."""
+        return frozenset(self._closure(targets))
+
+    def _closure(self, targets: Iterable[str]) -> dict[str, MakeTarget | None]:
         filled = [(name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split()]
         rules = dict(filled)
-        waiting = list(targets) or [self._default]
-        seen: set[str] = set()
-        lines: list[str] = []
-        while waiting:
+        patterns = [(_pattern(name), rule) for name, rule in filled if "%" in name]
+        waiting, found = list(targets) or [self._default], dict[str, MakeTarget | None]()
+        while waiting and len(found) < _MOST_TARGETS:
             name = waiting.pop(0)
-            if name in seen or (rule := rules.get(name)) is None:
+            if name in found:
                 continue
-            seen.add(name)
-            waiting += (each for before in rule.prerequisites for each in self._variables.fill(before).split())
-            lines += (f"(\n{line}\n)" for line in self._lines(name, rule))
-        return "\n".join(lines)
+            found[name] = rule = rules.get(name)
+            if rule is not None:
+                waiting += self._before(rule)
+            if rule is None or not rule.recipe:
+                fitting = ((match, each) for pattern, each in patterns if (match := pattern.fullmatch(name)))
+                waiting += (before.replace("%", m[1]) for m, each in fitting for before in self._before(each))
+        return found
+
+    def _before(self, rule: MakeTarget) -> Iterator[str]:
+        for name in rule.prerequisites:
+            filled = self._variables.fill(name)
+            yield from (UNKNOWN,) if UNKNOWN in filled else filled.split()
+
+    def said(self) -> str:
+        """What stands outside the recipes, as written and with the variables filled in."""
+        return f"{self._said}\n{self._variables.fill(self._said)}"
 
     def includes(self) -> tuple[str, ...]:
         """The files it includes, as written."""
@@ -143,6 +164,10 @@ class MakeText:
             command = here.fill(line.lstrip(_PREFIXES)).strip()
             if command and not command.startswith("#"):
                 yield command
+
+
+def _pattern(target: str) -> re.Pattern[str]:
+    return re.compile("(.+)".join(map(re.escape, target.split("%", 1))))
 
 
 def takes_in_unknown(text: str) -> bool:

@@ -1,7 +1,7 @@
-"""Which state of the source a product was made of: all of it, and that of each family compilers read (spec 3.2, 3.3).
+"""Which state of the source a product was made of: all of it, and what compilers read of it (spec 3.2, 3.3).
 
-A change of prose makes no product old. A change of data or of a script may make one old that took it in, a change of
-compiled source makes all of its family old.
+A change of prose makes no product old. One of data or of a script may make one old that took it in, one of compiled
+source any that is older and of its family.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Family(StrEnum):
     WEB = "web"
 
 
-_SOURCES: Mapping[Family, frozenset[str]] = {
+SOURCES: Mapping[Family, frozenset[str]] = {
     Family.RULES: names(
         ".c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .ipp .tpp .tcc .inc .def .s .asm .m .mm .f .f90 .f95 .for"
         " .cu .cuh .l .ll .y .yy .pyx .pxd .xs"
@@ -36,9 +36,10 @@ _SOURCES: Mapping[Family, frozenset[str]] = {
     Family.MANAGED: names(".java .kt .scala .groovy .clj .cs .fs .vb"),
     Family.WEB: names(".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte .css"),
 }
+"""The suffixes of each family's sources."""
 _PRODUCTS: Mapping[Family, frozenset[str]] = {
     Family.MANAGED: names(".class .jar .war .dll"),
-    Family.WEB: _SOURCES[Family.WEB] | names(".html .map"),
+    Family.WEB: SOURCES[Family.WEB] | names(".html .map"),
 }
 _NATIVE = frozenset({Family.RULES, Family.TOOLS})
 _REPORTS = names(
@@ -50,43 +51,37 @@ _REPORTS = names(
 def family_of_source(path: str) -> Family | None:
     """The family of a source, None where no compiler reads it."""
     suffix = PurePosixPath(path.lower()).suffix
-    return next((family for family, suffixes in _SOURCES.items() if suffix in suffixes), None)
+    return next((family for family, suffixes in SOURCES.items() if suffix in suffixes), None)
 
 
 def families_of_product(path: str) -> frozenset[Family]:
     """What a product may be made of, by its name: a program may be called anything."""
     name = PurePosixPath(path.lower())
-    if name.suffix in _REPORTS or (not name.suffix and name.name.startswith(".")):
+    is_cached = any(part.startswith((".", "__")) and "cache" in part for part in name.parts)
+    if is_cached or name.suffix in _REPORTS or (not name.suffix and name.name.startswith(".")):
         return frozenset()
     return frozenset(family for family, suffixes in _PRODUCTS.items() if name.suffix in suffixes) or _NATIVE
 
 
+def may_be_of(product: str, source: str) -> bool:
+    """Whether a product may be made of a source, by their recorded names."""
+    return root_of(product) == root_of(source) and family_of_source(source) in families_of_product(product)
+
+
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A state of the source by fingerprints of what differs from the start of the turn: `whole`, prose aside, and
-    `compiled` for each root and family of which anything does."""
+    """A state of the source: a fingerprint of the `whole` of what differs from the start of the turn, prose aside, and
+    of that what is `compiled`, file by file."""
 
     whole: str
-    compiled: tuple[tuple[tuple[str, Family], str], ...] = ()
+    compiled: frozenset[tuple[str, FileState]] = frozenset()
 
     @classmethod
     def of(cls, differences: Mapping[str, FileState]) -> SourceState:
         """The state in which these paths, by their recorded names, differ."""
         told = {path: state for path, state in differences.items() if not is_prose(path)}
-        parts: dict[tuple[str, Family], dict[str, FileState]] = {}
-        for path, state in told.items():
-            if (family := family_of_source(path)) is not None:
-                parts.setdefault((root_of(path), family), {})[path] = state
-        return cls(fingerprint(told), tuple(sorted((key, fingerprint(part)) for key, part in parts.items())))
-
-    def families(self, root: str) -> frozenset[Family]:
-        """The families of which compiled source of a root differs."""
-        return frozenset(family for (place, family), _ in self.compiled if place == root)
-
-    def compiled_as(self, other: SourceState, family: Family, product: str) -> bool:
-        """Whether what a product may have been compiled of, of one family, is the same in both states."""
-        key = (root_of(product), family)
-        return dict(self.compiled).get(key) == dict(other.compiled).get(key)
+        compiled = frozenset((path, state) for path, state in told.items() if family_of_source(path) is not None)
+        return cls(fingerprint(told), compiled)
 
 
 UNCHANGED = SourceState.of({})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import itertools
 import os
 import re
 import stat
@@ -312,21 +313,26 @@ class ChangeLog:
             return False
         return is_product(inside) or is_output_file(self._place(root_of(path)), inside, place)
 
-    def finds_built(self, matches: Callable[[str], bool], root: str = "") -> bool:
-        """Whether a root holds something a build makes whose path relative to it matches. Tools' own directories are
-        passed over. Where there is too much to look through, it may."""
+    def built(self, matches: Callable[[str], bool], root: str = "") -> Iterator[str]:
+        """What builds have made in a root, whose path relative to it matches. Tools' own directories are passed over;
+        no more than 200 000 files are looked at."""
         top, looked_at = self._place(root), 0
         for directory, below, files in os.walk(top):
             below[:] = [name for name in below if name not in TOOLS and name != ".git"]
             inside = "" if (relative := os.path.relpath(directory, top)) == "." else f"{relative}/"
             looked_at += len(files)
             if looked_at > _MOST_WALKED:
-                return True
-            if any(
-                matches(path) and self.is_built(_recorded(root, path)) for path in (inside + name for name in files)
-            ):
-                return True
-        return False
+                return
+            found = (inside + name for name in files if matches(inside + name))
+            yield from (path for path in found if self.is_built(_recorded(root, path)))
+
+    def texts(self, suffixes: frozenset[str], root: str = "") -> Iterator[tuple[str, str]]:
+        """The small delivered files of a root with these suffixes, relative to it, and what they say; 5000 at most."""
+        made = (within_root(path) for path in self._created if root_of(path) == root)
+        found = (path for path in {*self._before(root), *made} if PurePosixPath(path).suffix in suffixes)
+        for path in itertools.islice(sorted(found), _MOST_LOOKED_AT):
+            if (text := _small_text(self._place(_recorded(root, path)))) is not None:
+                yield path, text
 
     def watch(self) -> None:
         """Look at the tree as it is, so that what others change meanwhile is noticed. Returns at once; whatever depends

@@ -122,8 +122,12 @@ class TurnFacts(Protocol):
         """Whether a path is what a build makes."""
         ...
 
-    def finds_built(self, matches: Callable[[str], bool], root: str = "") -> bool:
-        """Whether a root holds something a build makes whose path relative to it matches."""
+    def built(self, matches: Callable[[str], bool], root: str = "") -> Iterator[str]:
+        """What builds have made in a root, whose path relative to it matches."""
+        ...
+
+    def texts(self, suffixes: frozenset[str], root: str = "") -> Iterator[tuple[str, str]]:
+        """The small delivered files of a root with these suffixes, relative to it, and what they say."""
         ...
 
 
@@ -195,7 +199,8 @@ def _facts_in(
         recorded=recorded,
         made_matching=lambda pattern: turn.made_matching(recorded(pattern)),
         told_here=lambda path: turn.told_here(recorded(path)),
-        finds_built=lambda matches: turn.finds_built(matches, root_of(recorded(""))),
+        built=lambda matches: turn.built(matches, root_of(recorded(""))),
+        texts=lambda suffixes: turn.texts(suffixes, root_of(recorded(""))),
     )
 
 

@@ -12,9 +12,9 @@ from spear.evidence.checks.candidates import recognise
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind
 from spear.evidence.planting import plantings
-from spear.evidence.products import NO_PRODUCTS, Products, ProductWrite, is_product
+from spear.evidence.products import NO_PRODUCTS, ProductWrite, is_product
 from spear.evidence.setting import Setting
-from spear.evidence.source_state import Family, SourceState
+from spear.evidence.source_state import SourceState
 
 ROOT = "/src/ring"
 TEXTS = {
@@ -178,45 +178,48 @@ def test_a_planted_product_stays_so_until_a_build_makes_it_or_it_is_gone(calls):
             assert not lasting & set(dict(stock.planted))
 
 
-X = SourceState("x", ((("", Family.RULES), "1"),))
+def state(**compiled: str) -> SourceState:
+    return SourceState.of({f"{name}.c": (content, None) for name, content in compiled.items()})
 
 
 def test_another_state_of_the_source_keeps_what_was_planted_and_forgets_what_was_built():
-    made, remade = frozenset({("build/b", "2")}), frozenset({(Family.RULES, "build/b")})
-    stock = Products((("build/a", "1"),), made, built=frozenset({"", "/workspaces/lib"}), remade=remade, state=X)
-    assert stock.in_state(X) is stock
-    data = replace(X, whole="y")
-    assert stock.in_state(data) == Products((("build/a", "1"),), remade=remade, state=data)
-    other = SourceState("z", ((("", Family.RULES), "2"),))
-    assert stock.in_state(other) == Products((("build/a", "1"),), state=other)
+    first = NO_PRODUCTS.in_state(state(a="1"))
+    stock = first.written([ProductWrite("build/a", "1"), ProductWrite("build/b", "2")], {"build/a"})
+    stock = replace(stock, built=frozenset({"", "/workspaces/lib"}), wholly=frozenset({""}), exactly=frozenset({""}))
+    assert stock.in_state(stock.state) is stock
+    assert not stock.is_older("build/b", "a.c")
+    other = stock.in_state(state(a="2"))
+    assert other.planted == (("build/a", "1"),)
+    assert (other.made, other.built, other.wholly, other.exactly) == (frozenset(),) * 4
+    assert other.is_older("build/b", "a.c")
 
 
-STATES = st.dictionaries(
-    st.sampled_from(["a.c", "a.h", "a.py", "a.ts", "README.md", "/workspaces/lib/a.c"]),
-    st.tuples(st.sampled_from("123"), st.none()),
-)
+SOURCES = st.sampled_from(["a.c", "a.h", "a.py", "a.ts", "README.md", "/workspaces/lib/a.c"])
+STATES = st.dictionaries(SOURCES, st.tuples(st.sampled_from("123"), st.none()))
 
 
 @given(STATES, STATES)
-def test_a_product_is_as_new_as_before_exactly_where_nothing_it_may_be_compiled_of_changed(one, other):
+def test_a_product_is_older_exactly_than_what_it_may_be_made_of_and_has_changed_since(one, other):
     stock = NO_PRODUCTS.in_state(SourceState.of(one)).written([ProductWrite("build/a", "1")], ())
     then = stock.in_state(SourceState.of(other))
-    same = {path: one.get(path) == other.get(path) for path in {*one, *other}}
-    assert ((Family.RULES, "build/a") in then.remade) == all(same.get(path, True) for path in ("a.c", "a.h"))
-    assert (("build/a", "1") in then.made) == all(value for path, value in same.items() if path != "README.md")
+    changed = {path for path in {*one, *other} if one.get(path) != other.get(path)}
+    assert {path for path in {*one, *other} if then.is_older("build/a", path)} == changed & {"a.c", "a.h"}
+    assert (("build/a", "1") in then.made) == (changed <= {"README.md"})
+    again = then.written([ProductWrite("build/a", "1")], ())
+    assert not any(again.is_older("build/a", path) for path in {*one, *other})
 
 
 def test_what_is_removed_is_not_new_any_more():
     made = [ProductWrite("build/x/a", "1"), ProductWrite("build/b", "2"), ProductWrite("build/test.log", "3")]
     stock = NO_PRODUCTS.written(made, ())
-    assert {path for _, path in stock.remade} == {"build/x/a", "build/b"}
-    assert {path for _, path in stock.written([ProductWrite("build/x", None)], ()).remade} == {"build/b"}
+    assert set(stock.remade) == {"build/x/a", "build/b"}
+    assert set(stock.written([ProductWrite("build/x", None)], ()).remade) == {"build/b"}
 
 
 def test_a_copy_of_what_was_made_is_as_new():
     stock = NO_PRODUCTS.written([ProductWrite("build/a", "1")], ())
     copied = stock.written([ProductWrite("dist/a", "1"), ProductWrite("dist/b", "9")], {"dist/a", "dist/b"})
-    assert {path for _, path in copied.remade} == {"build/a", "dist/a"}
+    assert set(copied.remade) == {"build/a", "dist/a"}
 
 
 def test_a_directory_that_is_gone_takes_what_was_planted_in_it():

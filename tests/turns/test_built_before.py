@@ -3,7 +3,9 @@ that is still what a build makes does."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sysconfig
 
 import pytest
 
@@ -26,6 +28,20 @@ PARTS = (
 PERL = 'use Test::More tests => 1;\nis(system("./build/test_counter > /dev/null"), 0);\n'
 RUN = '#!/bin/sh\nset -e\ncd "$(dirname "$0")/.."\n./build/test_counter\n'
 ITSELF = '#!/bin/sh\nset -e\nt=$(mktemp -d)\n${CC:-cc} -o "$t/t" src/counter.c tests/test_counter.c\n"$t/t"\n'
+OBJECTS = (
+    "all: build/test_counter\nbuild/test_counter: build/counter.o build/test_counter.o\n\tcc -o $@ $^\n"
+    "build/counter.o: src/counter.c\n\tcc -c -o $@ $<\nbuild/test_counter.o: tests/test_counter.c\n\tcc -Isrc -c -o $@ $<\n"
+    "test: all\n\t./build/test_counter\nclean:\n\trm -rf build/*\n"
+)
+TAKES_IN = '#include "more.h"\n' + COUNTER_TEST
+TOLD = OBJECTS.replace("cc -c", "cc -MMD -c").replace("-Isrc -c", "-Isrc -MMD -c") + "-include $(wildcard build/*.d)\n"
+CALLS = (
+    "import subprocess\n\n\ndef test_counter():\n    assert subprocess.run(['./build/test_counter']).returncode == 0\n"
+)
+JS = '{"name": "x", "version": "1.0.0", "scripts": {"build": "node build.js", "test": "%s"}}\n'
+BUILD_JS = "const fs = require('fs');\nfs.mkdirSync('dist', {recursive: true});\nfs.copyFileSync('src/step.js', 'dist/step.js');\nfs.copyFileSync('src/check.js', 'dist/check.js');\n"
+CHECK_JS = "const assert = require('assert');\nassert.strictEqual(require('./step.js')(4, 4), 0);\nconsole.log('ok');\n"
+TEST_JS = "const test = require('node:test');\nconst assert = require('assert');\nconst step = require('../dist/step');\ntest('step', () => assert.strictEqual(step(4, 4), 0));\n"
 
 
 @pytest.fixture
@@ -76,6 +92,86 @@ def test_a_pass_on_what_was_built_before_shows_nothing(limits: Tree, makefile, b
     turn = limits.turn(ASK, BREAK, *steps, "I reworked the limits. The tests pass.", flags=flags)
     assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
     assert "built before" in str(turn.result["reasons"]), turn.result["reasons"]
+
+
+@pytest.mark.parametrize("flags", [OFF, ()], ids=["by the model", "by the host"])
+def test_an_object_that_takes_in_a_header_nobody_knows_is_old(limits: Tree, flags):
+    limits.write("Makefile", OBJECTS)
+    limits.write("src/more.h", '#include "limits.h"\n')
+    limits.write("tests/test_counter.c", TAKES_IN)
+    built(limits)
+    other = ("patch", {"path": "src/counter.c", "old_string": "value + 1", "new_string": "1 + value"})
+    steps = [HARMLESS, other, sh("make test")]
+    turn = limits.turn(ASK, *steps, "The tests pass.", flags=flags)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+    assert "built before" in str(turn.result["reasons"]), turn.result["reasons"]
+    again = limits.turn(ASK, HARMLESS, *steps[1:-1], sh("make clean && make test"), "The tests pass.", flags=flags)
+    assert again.verdict == "VERIFIED", (again.result["checks"], again.result["reasons"])
+
+
+def test_compilers_may_tell_what_takes_in_a_header(limits: Tree):
+    limits.write("Makefile", TOLD)
+    limits.write("src/more.h", '#include "limits.h"\n')
+    limits.write("tests/test_counter.c", TAKES_IN)
+    built(limits)
+    turn = limits.turn(ASK, HARMLESS, sh("make test"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+@pytest.mark.parametrize("step", ["./build/test_counter", "make test"])
+def test_a_program_that_make_has_looked_at_is_not_old(limits: Tree, step):
+    """Another program was edited last; make knows its source and has built it."""
+    limits.write("Makefile", PARTS)
+    limits.write("src/app.c", "int counter_step(int, int);\nint main(void) { return counter_step(4, 4); }\n")
+    built(limits, "make all fresh")
+    edit = ("patch", {"path": "src/app.c", "old_string": "(4, 4)", "new_string": "(5, 5)"})
+    turn = limits.turn(
+        ASK, HARMLESS, sh("make all fresh"), edit, sh("make all fresh"), sh(step), "The tests pass.", flags=OFF
+    )
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+def test_pytest_on_an_old_program_shows_nothing(limits: Tree):
+    limits.write("Makefile", KNOWS)
+    limits.write("tests/test_calls.py", CALLS)
+    built(limits)
+    turn = limits.turn(ASK, BREAK, sh("python3 -m pytest -q tests"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+    again = limits.turn(ASK, ("patch", {"path": "src/limits.h", "old_string": "FIRST 7", "new_string": "FIRST 0"}), sh("make"),
+                        sh("python3 -m pytest -q tests"), "The tests pass.", flags=OFF)  # fmt: skip
+    assert again.verdict == "VERIFIED", (again.result["checks"], again.result["reasons"])
+
+
+def test_pytest_on_an_old_extension_shows_nothing(tree: Tree):
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    tree.write("src/limits.h", LIMITS)
+    tree.write("fast.c", "int first(void) { return 0; }\n")
+    tree.write("tests/test_fast.py", "def test_fast():\n    assert True\n")
+    tree.write(".gitignore", "*.so\n")
+    built(tree, f"cc -shared -o fast{suffix} fast.c")
+    edit = ("patch", {"path": "fast.c", "old_string": "return 0", "new_string": "return 7"})
+    turn = tree.turn(ASK, edit, sh("python3 -m pytest -q tests"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+    assert "built before" in str(turn.result["reasons"]), turn.result["reasons"]
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="no npm here")
+@pytest.mark.parametrize("script", ["node dist/check.js", "node --test tests/", "node tests/step.test.js"])
+def test_a_package_tested_on_an_old_bundle_shows_nothing(tree: Tree, script: str):
+    tree.write("package.json", JS % script)
+    tree.write("build.js", BUILD_JS)
+    tree.write("src/step.js", "module.exports = (value, limit) => value >= limit ? 0 : value + 1;\n")
+    tree.write("src/check.js", CHECK_JS)
+    tree.write("tests/step.test.js", TEST_JS)
+    tree.write(".gitignore", "dist/\n")
+    built(tree, "node build.js")
+    edit = ("patch", {"path": "src/step.js", "old_string": "? 0", "new_string": "? 7"})
+    back = ("patch", {"path": "src/step.js", "old_string": "? 7", "new_string": "? 0 "})
+    turn = tree.turn(ASK, edit, sh("npm test"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+    assert "built before" in str(turn.result["reasons"]), turn.result["reasons"]
+    again = tree.turn(ASK, back, sh("npm run build"), sh("npm test"), "The tests pass.", flags=OFF)
+    assert again.verdict == "VERIFIED", (again.result["checks"], again.result["reasons"])
 
 
 PRESENT = {

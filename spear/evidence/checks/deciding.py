@@ -44,7 +44,7 @@ _MANIFESTS: Mapping[str, tuple[str, ...]] = {
 MANIFESTS = frozenset(name for given in (_NODE, *_MANIFESTS.values()) for name in given)
 """The names of all files that decide what a tool runs."""
 _SOURCE_OF_BUILD = re.compile(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(?P<source>.+)$", re.MULTILINE)
-_RUNNERS: Mapping[str, frozenset[str]] = {
+COLLECTORS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("pytest", "py.test", "unittest", "nosetests", "trial"), names(".py")),
     **dict.fromkeys(
         ("jest", "vitest", "mocha", "ava", "node", "node --test", "tap", "jasmine"),
@@ -77,8 +77,8 @@ def decided_by(finding: Finding, invocation: Invocation, facts: ProjectFacts) ->
         return (started,)
     if finding.scope is Scope.PROGRAM:
         return tuple(path for path in finding.paths if facts.exists(path) and not facts.is_built(path))
-    if finding.tool in _RUNNERS and CheckKind.TEST in finding.kinds:
-        return facts.only_new_tests(_RUNNERS[finding.tool])
+    if finding.tool in COLLECTORS and CheckKind.TEST in finding.kinds:
+        return facts.only_new_tests(COLLECTORS[finding.tool])
     manifests = _NODE if finding.tool.startswith("package script ") else _MANIFESTS.get(finding.tool)
     if manifests is None or finding.cwd is None:
         return ()
