@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spear.evidence.checks.candidates import CheckCandidate, read_invocation
+from spear.evidence.checks.candidates import CheckCandidate, read_invocation, recognise
 from spear.evidence.checks.registry import LOOKS, identify
 from spear.evidence.facts import ProjectFacts
-from spear.evidence.kinds import PROVING, CheckKind
+from spear.evidence.kinds import PROVING, CheckKind, Scope
 from spear.evidence.names import names
 from spear.evidence.status import is_harmless
-from spear.evidence.tree import Leaf, in_sequence, leaves, same_pipeline, settled_before
+from spear.evidence.tree import Leaf, Path, in_sequence, leaves, same_pipeline, settled_before
 from spear.shell.syntax import Script
 
 _READERS = LOOKS | names(
@@ -19,11 +19,15 @@ _READERS = LOOKS | names(
 def changes_come_first(script: Script, candidate: CheckCandidate, facts: ProjectFacts, start: str) -> bool:
     """Whether every command that may have changed source stands, in sequence, before the check, and one does.
 
-    A check itself may have changed source; when nothing else in the script may have, the order cannot be read.
+    A check itself may have changed source; when nothing else in the script may have, and no script of the tree is run
+    in it, the order cannot be read.
     """
     found = list(leaves(script))
     check = next((leaf for leaf in found if leaf.path == candidate.path), None)
     writers = [leaf for leaf in found if _may_change(leaf, facts, start)]
+    if not writers:
+        scripts = _scripts_run(script, facts, start)
+        writers = [leaf for leaf in found if leaf.path in scripts and leaf is not check]
     if check is None or not writers or not in_sequence(check):
         return False
     return all(settled_before(leaf, check) and not same_pipeline(leaf, check) for leaf in writers)
@@ -56,6 +60,17 @@ def may_be_put_back(
     if dropped and writers:
         return True
     return any(check is not None and not (settled_before(leaf, check) and in_sequence(check)) for leaf in writers)
+
+
+def _scripts_run(script: Script, facts: ProjectFacts, start: str) -> frozenset[Path]:
+    """Where scripts of the tree are run that are no tests, and programs this script has compiled of loose files."""
+    return frozenset(
+        candidate.path
+        for candidate in recognise(script, facts, start=start)
+        if candidate.finding.scope is Scope.PROGRAM
+        and candidate.kinds == {CheckKind.RUN}
+        and not (candidate.finding.paths and all(map(facts.is_built, candidate.finding.paths)))
+    )
 
 
 def _may_change(leaf: Leaf, facts: ProjectFacts, start: str) -> bool:

@@ -68,11 +68,14 @@ def plantings(
     if not present:
         return ()
     found = list(_writers(script, candidates, facts, setting))
+    unread = any(writer.unread for writer in found)
+    alone = unread and not generates(script, candidates, facts, setting)
     return tuple(
         Planting(path, writer.path, writer.in_sequence)
         for path in present
         for writer in found
-        if writer.may_have_written(path, facts, setting) and not (writer.compiles and stands_apart(path, facts))
+        if (writer.may_have_written(path, facts, setting) or (alone and writer.may_be_alone_with(path)))
+        and not (writer.compiles and stands_apart(path, facts))
     )
 
 

@@ -17,7 +17,7 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.names import names
 from spear.evidence.products import is_builds_place
 from spear.evidence.setting import Setting, is_scratch
-from spear.evidence.speaking import Telling, told_by
+from spear.evidence.speaking import Telling, is_bytecode, told_by
 from spear.evidence.taking_in import is_told_a_program
 from spear.evidence.tree import Leaf, Path, in_sequence
 from spear.shell.destinations import Destination
@@ -60,6 +60,11 @@ class Writer:
         if self.telling is None or (not self.telling.code and unknown and not patches):
             return True
         return self.telling.speaks_of(path)
+
+    def may_be_alone_with(self, path: str) -> bool:
+        """Whether it wrote a product where nothing in the script builds, whatever its text says. Importing is all it
+        takes to write bytecode."""
+        return self.unread and not is_bytecode(path)
 
 
 def told_writer(
