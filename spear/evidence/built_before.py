@@ -52,6 +52,17 @@ def finds_dependencies(tool: str, scope: Scope, makefile: str | None) -> bool:
     return scope is not Scope.PROGRAM and not tool.startswith("package script ")
 
 
+def may_be_old(products: Products, facts: ProjectFacts) -> tuple[str, ...]:
+    """The native objects and programs of a tree that are older than source they may be made of."""
+    sources = [path for path in products.moved if family_of_source(path) is Family.RULES]
+
+    def is_older(path: str) -> bool:
+        recorded = facts.recorded(path)
+        return _may_be_native(path) and any(products.is_older(recorded, source) for source in sources)
+
+    return tuple(path for path in facts.built(is_older) if _is_native(path, facts)) if sources else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Ageing:
     """What has been made since what changed, and by what builds: `products` include what the script at hand has made so

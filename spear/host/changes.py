@@ -209,10 +209,10 @@ class ChangeLog:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         self._look.awaited()
         for location in locations:
-            if location.root_name == PRIMARY:
-                self._remember_text(location.relative)
-            elif location.root_name in self._roots.others:
-                self._remember_text(_recorded(f"/workspaces/{location.root_name}", location.relative))
+            if not self.is_delivered(location):
+                continue  # whether a build made it is asked elsewhere
+            root = "" if location.root_name == PRIMARY else f"/workspaces/{location.root_name}"
+            self._remember_text(_recorded(root, location.relative))
         fresh = self._checkpoints.protect(locations)
         if fresh and not self._announced:
             self._announced = True

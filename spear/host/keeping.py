@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,12 +25,13 @@ from spear.policy.target_policy import TargetCode
 from spear.policy.write_scope import ScopeRule
 from spear.sandbox.request import RootMount, RunOutcome
 from spear.workspace import presence
+from spear.workspace.beneath import Beneath
 from spear.workspace.build_output import signs_directory
 from spear.workspace.changes import CLOCK_TICK_NS
 from spear.workspace.git_layout import git_part
 from spear.workspace.promotion import Dropped, DropReason, promote
 from spear.workspace.roots import PRIMARY, Location
-from spear.workspace.tree_state import NodeKind, PathState
+from spear.workspace.tree_state import NodeKind, PathState, observe
 from spear.workspace.upper import ChangeKind as UpperKind
 from spear.workspace.upper import Layer, UpperEntry, read_layer
 
@@ -72,22 +73,33 @@ class Keeper:
         self._log = log
 
     def keep(
-        self, roots: Sequence[RootMount], upper: Path, outcome: RunOutcome, made: Making, tool: str, draft: Draft
+        self,
+        roots: Sequence[RootMount],
+        upper: Path,
+        outcome: RunOutcome,
+        made: Making,
+        tool: str,
+        draft: Draft,
+        without: Collection[str] = (),
     ) -> Kept:
         """Promote what may stay of the layers of `roots`, all below `upper`, and remove them. Nothing is promoted of a
-        root whose present state cannot be kept for undo."""
+        root whose present state cannot be kept for undo. What the command had to do `without` and has not made anew
+        stays."""
         kept = Kept()
         try:
             for mount in roots:
                 if mount.writes is not None:
                     layer = read_layer(mount.writes, mount.path, outcome.started_ns)
+                    taken = frozenset(without) if mount.path == self._session.roots.primary else frozenset()
+                    gone = {e.path for e in layer.entries if e.path in taken and e.after.kind is NodeKind.ABSENT}
+                    layer = replace(layer, entries=tuple(e for e in layer.entries if e.path not in gone))
                     backdated = self._backdated(layer, mount, outcome.started_ns)
                     kept = _joined(
                         kept, self._keep_root(mount.writes, mount.path, layer, frozenset(backdated), made, tool, draft)
                     )
                     kept = replace(
                         kept, rewrote=kept.rewrote or self._rewrote(layer, mount),
-                        products=kept.products + self._touched(layer, mount),
+                        products=kept.products + self._touched(layer, mount, taken),
                         backdated=kept.backdated + tuple(self._location(mount.path, path).shown for path in backdated),
                     )  # fmt: skip
         finally:
@@ -104,19 +116,22 @@ class Keeper:
         old = (path for path, time in layer.times.items() if time < started_ns - CLOCK_TICK_NS)
         return tuple(path for path in old if self._log.is_delivered(self._location(mount.path, path)))
 
-    def _touched(self, layer: Layer, mount: RootMount) -> tuple[ProductWrite, ...]:
-        """Products that were given another time and nothing else."""
+    def _touched(self, layer: Layer, mount: RootMount, taken: Collection[str]) -> tuple[ProductWrite, ...]:
+        """Products that were given another time and nothing else. One that was `taken` away has been made anew."""
         moved = (
             path
             for path in layer.same
             if path in layer.times and is_product(path, executable=os.access(mount.path / path, os.X_OK))
         )
         places = (self._location(mount.path, path) for path in moved)
-        return tuple(
-            ProductWrite(place.shown, "", touched=True)
-            for place in places
-            if place.root_name != _GIT and not self._log.is_delivered(place)
-        )
+        found = (place for place in places if place.root_name != _GIT and not self._log.is_delivered(place))
+        with Beneath(mount.path) as tree:
+            return tuple(
+                ProductWrite(place.shown, _digest(observe(tree, place.shown)) or "")
+                if place.shown in taken
+                else ProductWrite(place.shown, "", touched=True)
+                for place in found
+            )
 
     def _keep_root(
         self, upper: Path, root: Path, layer: Layer, backdated: frozenset[str], made: Making, tool: str, draft: Draft

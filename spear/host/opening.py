@@ -124,7 +124,7 @@ def open_turn(session: HostSession, asked: TurnRequest, parts: TurnParts) -> Spe
     validation = ProjectValidation(
         primary, declared_commands(session.project),
         terminal_under(wide, PathGate(session.roots, wide, session.state.root), own), recorder, parts.emit, asked.turn,
-        session.options.validation_timeout_s, parts.cancelled,
+        session.options.validation_timeout_s, parts.cancelled, facts,
     )  # fmt: skip
     if rules.may_write:
         log.watch()

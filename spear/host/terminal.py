@@ -8,8 +8,9 @@ What a command wrote never reaches the tree before it has been judged; what is r
 
 from __future__ import annotations
 
+import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,9 +93,17 @@ class Terminal:
         self._scratch = session.scratch / f"turn-{turn}"
 
     def run(
-        self, command: str, timeout: int, workdir: str | None, request: ToolRequest, draft: Draft
+        self,
+        command: str,
+        timeout: int,
+        workdir: str | None,
+        request: ToolRequest,
+        draft: Draft,
+        without: Collection[str] = (),
     ) -> CommandResult | Refusal:
-        """Run one command, or say why not. Nothing has run when a Refusal comes back."""
+        """Run one command, or say why not. Nothing has run when a Refusal comes back. The command finds nothing at the
+        paths it is to do `without`, build products of the primary root; what it does not make anew stays as it was.
+        """
         where = self._directory(workdir, request.tool)
         if isinstance(where, Refusal):
             return where
@@ -115,10 +124,17 @@ class Terminal:
             assessment = self._policy.assess(consented, self._view(cwd))
             if assessment.refusal is not None:
                 return assessment.refusal
-        return self._perform(assessment, timeout, cwd, notes, request, draft)
+        return self._perform(assessment, timeout, cwd, notes, request, draft, frozenset(without))
 
     def _perform(
-        self, assessment: Assessment, timeout: int, cwd: Path, notes: list[str], request: ToolRequest, draft: Draft
+        self,
+        assessment: Assessment,
+        timeout: int,
+        cwd: Path,
+        notes: list[str],
+        request: ToolRequest,
+        draft: Draft,
+        without: frozenset[str],
     ) -> CommandResult | Refusal:
         command = assessment.command
         network, lacking = self._network(assessment)
@@ -126,7 +142,8 @@ class Terminal:
             return _no_helper(request.tool, command)
         roots, upper = self._roots()
         exported = self._shell.environment
-        asked = self._asked(command, timeout, cwd, network, roots, draft)
+        script = f"{self._removal(without)}{command}"
+        asked = self._asked(script, timeout, cwd, network, roots, draft)
         outcome = self._execute(asked)
         notes += lacking + self._notes(outcome, assessment, network)
         if outcome.ending is Ending.NOT_STARTED:
@@ -137,7 +154,8 @@ class Terminal:
         before, stock = self._recorder.ledger, self._recorder.products
         kept = Kept()
         if self._may_keep(assessment):
-            kept = self._keeper.keep(roots, upper, outcome, self._making(assessment, cwd), request.tool, draft)
+            made = self._making(assessment, cwd)
+            kept = self._keeper.keep(roots, upper, outcome, made, request.tool, draft, without)
         if kept.only_locks:
             before = self._recorder.ledger  # a tool resolves before it builds: what it checked is what it locked
         draft.refusals = kept.refusals
@@ -245,12 +263,18 @@ class Terminal:
         upper = self._scratch / ("writes" if self._rules.may_write else "kept-for-the-turn")
         return mounts(session.roots, session.state.root, upper, self._rules.named), upper
 
+    def _removal(self, without: Collection[str]) -> str:
+        """What removes these paths from what the command sees of the tree."""
+        root = self._session.roots.primary
+        paths = (shlex.quote(str(root / path)) for path in sorted(without))
+        return f"rm -f -- {' '.join(paths)} 2>/dev/null; " if without else ""
+
     def _asked(
-        self, command: str, timeout: int, cwd: Path, network: Network, roots: tuple[RootMount, ...], draft: Draft
+        self, script: str, timeout: int, cwd: Path, network: Network, roots: tuple[RootMount, ...], draft: Draft
     ) -> RunRequest:
         session = self._session
         return RunRequest(
-            script=command,
+            script=script,
             roots=roots,
             cwd=cwd,
             timeout_s=timeout,

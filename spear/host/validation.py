@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolResult
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
-from spear.evidence.kinds import CheckKind
-from spear.evidence.turn import VALIDATION_TOOL, ValidationKind, ValidationOutcome
+from spear.evidence.built_before import may_be_old
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import CheckCode, CheckKind
+from spear.evidence.products import TOOLS
+from spear.evidence.roots import root_of
+from spear.evidence.turn import VALIDATION_TOOL, ValidationKind, ValidationOutcome, ValidationStatus
 from spear.evidence.validation import StepResult, ValidationMode, ValidationStep, classify, plan_validation, telling
 from spear.host.project_facts import project_files
 from spear.host.recorder import Recorder
@@ -28,6 +32,10 @@ _KINDS = {
     ValidationKind.LINT: frozenset({CheckKind.LINT}),
     ValidationKind.ACCEPTANCE: frozenset({CheckKind.TEST, CheckKind.RUN}),
 }
+
+
+_MOST_NAMED = 1 << 19
+"""Characters of the paths a step is to do without: more cannot be named in one command."""
 
 
 def declared_commands(project: Project | None) -> dict[ValidationKind, tuple[str, ...]]:
@@ -56,6 +64,7 @@ class ProjectValidation:
         turn: int,
         timeout_s: int,
         cancelled: Callable[[], bool],
+        facts: Callable[[], ProjectFacts],
     ) -> None:
         self._root = root
         self._declared = declared
@@ -65,6 +74,7 @@ class ProjectValidation:
         self._turn = turn
         self._timeout = timeout_s
         self._cancelled = cancelled
+        self._facts = facts
         self._done: dict[str, tuple[ValidationOutcome, ...]] = {}
         self.outputs: dict[str, str] = {}
 
@@ -96,14 +106,36 @@ class ProjectValidation:
         return result
 
     def _step(self, step: ValidationStep, index: int) -> ValidationOutcome:
+        """Run a step so that it shows something: without the products that no build made, and once more without those
+        that are older than the source where it ran one of them. What it cannot do without it runs with, as it is."""
+        number = f"{self._recorder.ledger.epoch}-{index}"
+        planted = self._planted()
+        outcome = self._run(step, number, planted)
+        if planted and outcome.status is not ValidationStatus.PASSED:
+            return self._run(step, f"{number}-as-it-is")
+        if outcome.check is None or outcome.check.code is not CheckCode.BUILT_BEFORE:
+            return outcome
+        facts = self._facts()
+        old = may_be_old(self._recorder.products, facts)
+        if not old or sum(map(len, old)) > _MOST_NAMED:
+            return outcome
+        anew = self._run(step, f"{number}-anew", old)
+        all_made = set(old).isdisjoint(may_be_old(self._recorder.products, facts))
+        return anew if anew.status is ValidationStatus.PASSED or all_made else outcome
+
+    def _planted(self) -> tuple[str, ...]:
+        """The products of the primary root that no build made, those in the directories of tools aside."""
+        found = (path for path, sha in self._recorder.products.planted if sha is not None and not root_of(path))
+        paths = tuple(path for path in found if TOOLS.isdisjoint(path.split("/")))
+        return paths if sum(map(len, paths)) <= _MOST_NAMED else ()
+
+    def _run(self, step: ValidationStep, number: str, without: Collection[str] = ()) -> ValidationOutcome:
         ledger = self._recorder.ledger
         request = ToolRequest(
-            f"{VALIDATION_TOOL}-{ledger.epoch}-{index}",
-            VALIDATION_TOOL,
-            {"command": step.command, "kind": step.kind.value},
+            f"{VALIDATION_TOOL}-{number}", VALIDATION_TOOL, {"command": step.command, "kind": step.kind.value}
         )
         draft = self._recorder.open(request)
-        done = self._terminal.run(step.command, self._timeout, "/workspace", request, draft)
+        done = self._terminal.run(step.command, self._timeout, "/workspace", request, draft, without)
         if isinstance(done, Refusal):
             self._recorder.close(request, ToolResult("", Outcome.REFUSED, done, reason=done.reason))
             found = StepResult(None, "", could_not_run=done.reason)

@@ -180,3 +180,40 @@ def counter(tree: Tree) -> Tree:
     tree.git("add", "-A")
     tree.git("commit", "-qm", "start")
     return tree
+
+
+LIMITS = "#define FIRST 0\n"
+STEP = '#include "limits.h"\nint counter_step(int value, int limit)\n{\n    return value >= limit ? FIRST : value + 1;\n}\n'
+BREAK = ("patch", {"path": "src/limits.h", "old_string": "FIRST 0", "new_string": "FIRST 7"})
+HARMLESS = ("patch", {"path": "src/limits.h", "old_string": "FIRST 0", "new_string": "FIRST 00"})
+PERL = 'use Test::More tests => 1;\nis(system("./build/test_counter > /dev/null"), 0);\n'
+RUN = '#!/bin/sh\nset -e\ncd "$(dirname "$0")/.."\n./build/test_counter\n'
+ITSELF = '#!/bin/sh\nset -e\nt=$(mktemp -d)\n${CC:-cc} -o "$t/t" src/counter.c tests/test_counter.c\n"$t/t"\n'
+
+
+@pytest.fixture
+def limits(tree: Tree) -> Tree:
+    """The counter with a header its makefile does not know, right and built."""
+    tree.write("src/limits.h", LIMITS)
+    tree.write("src/counter.c", STEP)
+    tree.write("src/app.c", "int counter_step(int, int);\nint main(void) { return counter_step(4, 4); }\n")
+    tree.write("tests/test_counter.c", COUNTER_TEST)
+    tree.write("tests/other.c", "int main(void) { return 0; }\n")
+    tree.write("Makefile", MAKEFILE)
+    tree.write(".gitignore", "build/\n*.so\ndist/\n/app\n")
+    tree.write("README.md", "A counter.\n")
+    tree.write("t/counter.t", PERL)
+    tree.write("tests/run.sh", RUN, 0o755)
+    tree.write("tests/itself.sh", ITSELF, 0o755)
+    tree.write("tools/say.py", "print('hello')\n")
+    return tree
+
+
+def built(tree: Tree, command: str = "make all") -> None:
+    """The operator has built it before."""
+    tree.git("init", "-q")
+    tree.git("add", "-A")
+    tree.git("commit", "-qm", "start")
+    subprocess.run(
+        ["sh", "-ec", f"mkdir -p build; {command}"], cwd=tree.root, check=True, capture_output=True, timeout=60
+    )
