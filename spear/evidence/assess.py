@@ -112,7 +112,7 @@ def assess_command(
     numbers = numbers_seen(command.output)
     setting = command.setting
     provenance = Provenance.of(
-        script, candidates, facts, setting, command.wrote, products.in_state(SourceState.of(after.differences))
+        script, candidates, facts, setting, command.wrote, products.in_state(SourceState.of(after))
     )
     results: list[CheckResult] = []
     for order, candidate in enumerate(candidates):

@@ -72,24 +72,22 @@ class Ageing:
     products: Products
     builds: tuple[PassedBuild, ...]
 
-    def is_old(self, product: str) -> bool:
-        """Whether a product, by its recorded name, is older than source it may be made of."""
-        knowledge = tuple(self._knowledge(root_of(product)))
-        return any(self._is_old(product, source, knowledge) for source in self.products.moved)
-
     def ran_old(self, seen: SeenCheck) -> bool:
         """Whether a check that passed ran what is old, or may have run nothing else."""
         finding = seen.candidate.finding
+        exactly = self.products.exactly
         moved = [source for source in self.products.moved if root_of(source) == seen.root]
+        moved = [source for source in moved if not any(holds(place, source) for place in exactly)]
         if not moved or not finding.kinds & SUBSTANTIAL or finding.scope in (Scope.LOOSE, Scope.DOCUMENTATION):
             return False
-        if any(place == "/" or root_of(place) == seen.root for place in self.products.exactly):
-            return False  # whatever is there is what that builder would make
-        knowledge = (*self._own_knowledge(seen), *self._knowledge(seen.root))
         if _is_exact(seen):
             return False
+        knowledge = (*self._own_knowledge(seen), *self._knowledge(seen.root))
         programs = launched(seen)
-        return any(self._ran_older(source, programs, seen, knowledge) for source in moved)
+        return any(
+            self._ran_older(source, programs, seen, knowledge) and not _is_nobodys(source, seen, knowledge)
+            for source in moved
+        )
 
     def _ran_older(
         self, source: str, programs: Collection[str], seen: SeenCheck, knowledge: tuple[_Looking, ...]
@@ -184,6 +182,14 @@ class _Looking:
     def knows(self, source: str) -> bool:
         """Whether it would have made anew what depends on this source."""
         return self.says is None or self.says.knows(source)
+
+
+def _is_nobodys(source: str, seen: SeenCheck, knowledge: Collection[_Looking]) -> bool:
+    """Whether no makefile at hand has anything to do with a source, and no file takes it in."""
+    says = [looking.says for looking in knowledge if looking.says is not None]
+    if not says or not all(each.passes_over(source) for each in says):
+        return False
+    return not includers(within_root(source), seen.facts.texts(SOURCES[Family.RULES]))
 
 
 def _decided_by(seen: SeenCheck) -> str | None:

@@ -14,6 +14,10 @@ _FINDS_THEM = re.compile(
     re.MULTILINE,
 )
 """How a makefile has its compilers find out what depends on what."""
+_MAY_FIND = re.compile(
+    r"\$[({]MAKE[)}]|\bmake\s+-C|\$\(shell\b|\bfind\b|\bwildcard\s+[^)]*\*(?![.\w])|\*\s|^-?s?include\b", re.MULTILINE
+)
+"""How a makefile may come to files it does not name."""
 _TAKES_IN = re.compile(
     r"""^\s*[#.%]?\s*(?:include|import|incbin|cimport)\s*["'<]([^"'>\n]+)["'>]""", re.MULTILINE | re.IGNORECASE
 )
@@ -26,6 +30,7 @@ class Knowledge:
     """What a makefile says of what its targets depend on. `place` is the directory it works in, as paths are given."""
 
     def __init__(self, text: str, make: MakeText, place: str) -> None:
+        self._text = text
         self._make = make
         self._place = place
         self._said = make.said()
@@ -40,19 +45,24 @@ class Knowledge:
     def knows(self, source: str) -> bool:
         """Whether a source is among what it says anything depends on: by its name, by a pattern, by the object made of
         it, or because compilers tell it."""
-        path = PurePosixPath(source)
-        suffix = re.escape(path.suffix)
-        if path.suffix in _HEADERS:
-            return self._finds_them or self._names(path.name) or self._names_pattern(suffix)
-        implied = re.search(rf"(?<![\w.]){suffix}(?:\.o|\.lo|)\s*:", self._said) is not None
-        objects = re.search(rf"(?<![\w.-]){re.escape(path.stem)}\.l?o(?!\w)", self._said) is not None
-        return implied or objects or self._names(path.name) or self._names_pattern(suffix)
+        is_header = PurePosixPath(source).suffix in _HEADERS
+        return _speaks_of(self._said, source, objects=not is_header) or (is_header and self._finds_them)
 
-    def _names(self, name: str) -> bool:
-        return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", self._said) is not None
+    def passes_over(self, source: str) -> bool:
+        """Whether nothing it says or does is about a source: no name, no pattern, nothing that finds files, no other
+        makefile that may."""
+        text = f"{self._text}\n{self._said}"
+        return not _speaks_of(text, source, objects=True) and _MAY_FIND.search(text) is None
 
-    def _names_pattern(self, suffix: str) -> bool:
-        return re.search(rf"[*%]{suffix}(?![\w.-])", self._said) is not None
+
+def _speaks_of(text: str, source: str, *, objects: bool) -> bool:
+    """Whether a makefile's text names a source, a pattern for it, or its object."""
+    path = PurePosixPath(source)
+    name, stem, suffix = map(re.escape, (path.name, path.stem, path.suffix))
+    said = [rf"(?<![\w.-]){name}(?![\w.-])", rf"[*%]{suffix}(?![\w.-])"]
+    if objects:
+        said += [rf"(?<![\w.]){suffix}(?:\.o|\.lo|)\s*:", rf"(?<![\w.-]){stem}\.l?o(?!\w)"]
+    return any(re.search(each, text) is not None for each in said)
 
 
 def includers(source: str, texts: Iterable[tuple[str, str]]) -> frozenset[str]:

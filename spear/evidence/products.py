@@ -61,10 +61,11 @@ class ProductWrite:
 class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
     since the source came into its present `state`. `built` are the roots, by their shown names ("" the primary one),
-    in which a build has passed on it, `wholly` the directories in which one of everything has, `exactly` those of them
-    in which the builder itself finds what depends on what. `scratch` are absolute paths outside the workspace to which
-    something else than a build has written. `moved` and `remade` say when compiled source changed last and when a
-    product was last made, in changes of compiled source counted by `clock`.
+    in which a build has passed on it, `wholly` the directories in which one of everything has. `exactly` are the
+    directories of source everything of which a builder has made that itself finds what depends on what. `scratch` are
+    absolute paths outside the workspace to which something else than a build has written. `moved`, `born` and `remade`
+    say when compiled source changed last, when the turn made it, and when a product was last made, in changes of
+    compiled source counted by `clock`.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
@@ -75,6 +76,7 @@ class Products:
     state: SourceState = UNCHANGED
     scratch: frozenset[str] = frozenset()
     moved: Mapping[str, int] = field(default_factory=dict)
+    born: Mapping[str, int] = field(default_factory=dict)
     remade: Mapping[str, int] = field(default_factory=dict)
     clock: int = 0
 
@@ -84,14 +86,18 @@ class Products:
             return self
         moved = {path for path, _ in state.compiled ^ self.state.compiled}
         clock = self.clock + 1 if moved else self.clock
-        now = replace(self, state=state, moved={**self.moved, **dict.fromkeys(moved, clock)}, clock=clock)
+        born = {**dict.fromkeys(moved & state.new, clock), **self.born}
+        moved_now = {**self.moved, **dict.fromkeys(moved, clock)}
+        now = replace(self, state=state, moved=moved_now, born=born, clock=clock)
         if state.whole == self.state.whole:
             return now
         return replace(now, made=frozenset(), built=frozenset(), wholly=frozenset(), exactly=frozenset())
 
     def is_older(self, product: str, source: str) -> bool:
-        """Whether a product that may be made of a source has not been made since that changed."""
-        return may_be_of(product, source) and self.remade.get(product, 0) < self.moved.get(source, 0)
+        """Whether a product that may be made of a source has not been made since that changed. What was made before
+        there was such a source is not made of it."""
+        made = self.remade.get(product, 0)
+        return may_be_of(product, source) and self.born.get(source, 0) <= made < self.moved.get(source, 0)
 
     def made_since(self, source: str) -> frozenset[str]:
         """What has been made, of what may be made of a source, since that changed."""

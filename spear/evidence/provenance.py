@@ -120,7 +120,7 @@ class Provenance:
             told = self._programs_of_tests(place)
             known = told <= made if told else any(is_program_beneath(path, place) for path in made)
             return known and known_built
-        exactly = {*self.stock.exactly, *(_place_of(r) for r in passed if _is_whole(r) and _is_exact(r, self.facts))}
+        exactly = {*self.stock.exactly, *(_source_of(r) for r in passed if _is_whole(r) and _is_exact(r, self.facts))}
         named = {posixpath.basename(selector) for result in passed for selector in result.selectors}
         for path in paths:
             by_name = posixpath.basename(path) in named
@@ -198,7 +198,7 @@ def products_after(
     passed = [result for result in results if _is_passed_build(result)]
     whole = [result for result in passed if _is_whole(result)]
     built, wholly = {result.root for result in passed}, set(map(_place_of, whole))
-    exactly = {_place_of(result) for result in whole if _is_exact(result, facts)}
+    exactly = {_source_of(result) for result in whole if _is_exact(result, facts)}
     if wrote and results and all(result.status is CheckStatus.PASSED for result in results):
         candidates = recognise(script, facts, start=start.start)
         built |= {""} if follows_a_build(script, candidates, facts, start) else set()
@@ -232,6 +232,15 @@ def _is_exact(build: CheckResult, facts: ProjectFacts) -> bool:
     names = ("GNUmakefile", "makefile", "Makefile") if not build.root and build.tool in MAKE_NAMES else ()
     texts = (facts.read(posixpath.join(facts.root, build.cwd, name)) for name in names)
     return finds_dependencies(build.tool, build.scope, next(filter(None, texts), None))
+
+
+_BUILDS_ELSEWHERE = MAKE_NAMES | names("cmake ninja samu meson")
+"""Builders that work where they were set up, and not where their source is."""
+
+
+def _source_of(build: CheckResult) -> str:
+    """The directory of the source it built, by its recorded name."""
+    return build.root if build.tool in _BUILDS_ELSEWHERE else _place_of(build)
 
 
 def _place_of(build: CheckResult) -> str:

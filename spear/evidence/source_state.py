@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from spear.evidence.coverage import is_prose
-from spear.evidence.epochs import FileState, fingerprint
+from spear.evidence.epochs import EpochLedger, FileState, fingerprint
 from spear.evidence.names import names
 from spear.evidence.roots import root_of
 
@@ -71,18 +71,20 @@ def may_be_of(product: str, source: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class SourceState:
     """A state of the source: a fingerprint of the `whole` of what differs from the start of the turn, prose aside, and
-    of that what is `compiled`, file by file."""
+    of that what is `compiled`, file by file; `new` are those of these that the turn did not find."""
 
     whole: str
     compiled: frozenset[tuple[str, FileState]] = frozenset()
+    new: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, differences: Mapping[str, FileState]) -> SourceState:
-        """The state in which these paths, by their recorded names, differ."""
-        told = {path: state for path, state in differences.items() if not is_prose(path)}
+    def of(cls, ledger: EpochLedger) -> SourceState:
+        """The present state of a ledger."""
+        told = {path: state for path, state in ledger.differences.items() if not is_prose(path)}
         compiled = frozenset((path, state) for path, state in told.items() if family_of_source(path) is not None)
-        return cls(fingerprint(told), compiled)
+        began_absent = {path for path, state in ledger.start if state[0] is None}
+        return cls(fingerprint(told), compiled, frozenset(path for path, _ in compiled if path in began_absent))
 
 
-UNCHANGED = SourceState.of({})
+UNCHANGED = SourceState.of(EpochLedger())
 """The source as the turn found it."""

@@ -75,9 +75,7 @@ class Recorder:
         before = self.ledger.epoch
         self.ledger = self.ledger.after(found)
         self.products = (
-            self.products.in_state(SourceState.of(self.ledger.differences))
-            if self.ledger.epoch != before
-            else self.products
+            self.products.in_state(SourceState.of(self.ledger)) if self.ledger.epoch != before else self.products
         )
         if draft.request.tool in FILE_TOOLS:
             self._edited(found, configured)

@@ -361,7 +361,7 @@ class Terminal:
                 known,
                 facts.wrote,
                 draft.check,
-                products.in_state(SourceState.of(now.differences)),
+                products.in_state(SourceState.of(now)),
             )
         if capture is not None and outcome.output_bytes:
             draft.output_ref = str(capture.relative_to(self._session.state.root))

@@ -87,6 +87,24 @@ def test_a_source_only_recipes_name_is_not_known(source, text):
     assert not knowledge(text).knows(source)
 
 
+@pytest.mark.parametrize(
+    ("source", "text", "passes_over"),
+    [
+        ("src/win32.c", "x: a.c\n\tcc a.c b.c\n", True),
+        ("b.c", "x: a.c\n\tcc a.c b.c\n", False),
+        ("b.c", "x: a.c\n\tcc *.c\n", False),
+        ("b.c", "x: a.c\n\tcc src/*\n", False),
+        ("b.c", "x: a.c\n\t$(MAKE) -C sub\n", False),
+        ("b.c", "S = $(shell find .)\nx: a.c\n", False),
+        ("b.c", "x: a.c\ninclude more.mk\n", False),
+        ("a.h", "x: a.c\n\tcc a.c\n", True),
+        ("a.h", "x: a.c\n\tcc -include a.h a.c\n", False),
+    ],
+)
+def test_a_makefile_passes_over_what_it_neither_names_nor_may_find(source, text, passes_over):
+    assert knowledge(text).passes_over(source) is passes_over
+
+
 def test_files_take_a_header_in_themselves_and_by_others():
     texts = [
         ("src/a.c", '#include "ring.h"\n'),

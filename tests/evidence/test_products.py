@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spear.evidence.checks.candidates import recognise
+from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind
 from spear.evidence.planting import plantings
@@ -178,35 +179,46 @@ def test_a_planted_product_stays_so_until_a_build_makes_it_or_it_is_gone(calls):
             assert not lasting & set(dict(stock.planted))
 
 
-def state(**compiled: str) -> SourceState:
-    return SourceState.of({f"{name}.c": (content, None) for name, content in compiled.items()})
+def state(files: dict[str, str], new: frozenset[str] = frozenset()) -> SourceState:
+    """The state in which these files hold this, and did not at the start; `new` ones were not there."""
+    start = tuple(sorted((path, (None if path in new else "before", None)) for path in files))
+    return SourceState.of(EpochLedger(1, start, tuple(sorted((path, (now, None)) for path, now in files.items()))))
 
 
 def test_another_state_of_the_source_keeps_what_was_planted_and_forgets_what_was_built():
-    first = NO_PRODUCTS.in_state(state(a="1"))
+    first = NO_PRODUCTS.in_state(state({"a.c": "1"}))
     stock = first.written([ProductWrite("build/a", "1"), ProductWrite("build/b", "2")], {"build/a"})
     stock = replace(stock, built=frozenset({"", "/workspaces/lib"}), wholly=frozenset({""}), exactly=frozenset({""}))
     assert stock.in_state(stock.state) is stock
     assert not stock.is_older("build/b", "a.c")
-    other = stock.in_state(state(a="2"))
+    other = stock.in_state(state({"a.c": "2"}))
     assert other.planted == (("build/a", "1"),)
     assert (other.made, other.built, other.wholly, other.exactly) == (frozenset(),) * 4
     assert other.is_older("build/b", "a.c")
 
 
 SOURCES = st.sampled_from(["a.c", "a.h", "a.py", "a.ts", "README.md", "/workspaces/lib/a.c"])
-STATES = st.dictionaries(SOURCES, st.tuples(st.sampled_from("123"), st.none()))
+STATES = st.dictionaries(SOURCES, st.sampled_from("123"))
 
 
 @given(STATES, STATES)
 def test_a_product_is_older_exactly_than_what_it_may_be_made_of_and_has_changed_since(one, other):
-    stock = NO_PRODUCTS.in_state(SourceState.of(one)).written([ProductWrite("build/a", "1")], ())
-    then = stock.in_state(SourceState.of(other))
+    stock = NO_PRODUCTS.in_state(state(one)).written([ProductWrite("build/a", "1")], ())
+    then = stock.in_state(state(other))
     changed = {path for path in {*one, *other} if one.get(path) != other.get(path)}
     assert {path for path in {*one, *other} if then.is_older("build/a", path)} == changed & {"a.c", "a.h"}
     assert (("build/a", "1") in then.made) == (changed <= {"README.md"})
     again = then.written([ProductWrite("build/a", "1")], ())
     assert not any(again.is_older("build/a", path) for path in {*one, *other})
+
+
+def test_nothing_is_made_of_what_was_not_there_yet():
+    new = frozenset({"a.c"})
+    before = NO_PRODUCTS.written([ProductWrite("build/a", "1")], ())
+    stock = before.in_state(state({"a.c": "1"}, new))
+    assert not stock.is_older("build/a", "a.c")
+    again = stock.written([ProductWrite("build/b", "1")], ()).in_state(state({"a.c": "2"}, new))
+    assert not again.is_older("build/a", "a.c") and again.is_older("build/b", "a.c")
 
 
 def test_what_is_removed_is_not_new_any_more():

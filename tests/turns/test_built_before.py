@@ -146,6 +146,8 @@ PRESENT = {
     "one test of two": (PARTS, "make all fresh", [HARMLESS, sh("make fresh")]),
     "one test of two, built apart": (PARTS, "make all fresh", [HARMLESS, sh("make fresh"), sh("make old")]),
     "a script that compiles": (MAKEFILE, "make all", [HARMLESS, sh("tests/itself.sh")]),
+    "a new file beside it": (KNOWS, "make all", [HARMLESS, sh("make"), write("examples/demo.c", "int main(void) { return 0; }\n"), sh("make test")]),
+    "a file nobody compiles": (KNOWS, "make all", [HARMLESS, sh("make"), ("patch", {"path": "tests/other.c", "old_string": "0", "new_string": "1"}), sh("make test")]),
     "a script after the build": (KNOWS, "make all", [HARMLESS, sh("make && tests/run.sh")]),
     "prove after the build": (KNOWS, "make all", [HARMLESS, sh("make"), sh("prove t")]),
     "nothing built before": (MAKEFILE, "true", [HARMLESS, sh("make test")]),
