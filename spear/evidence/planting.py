@@ -227,18 +227,24 @@ def _is_outside(candidate: CheckCandidate, facts: ProjectFacts, setting: Setting
 
 def _own_script(script: Script, leaf: Leaf, facts: ProjectFacts, setting: Setting, around: Setting) -> Followed | None:
     """The script of this turn's that a command runs, which starts from `around`. One that the same command changed says
-    what it said then only where a command before it is seen to have written it."""
+    what it said then only where the last to have written it is seen to have written just that."""
     if leaf.simple.cwd is None:
         return None  # nobody can say which file it names
 
     def is_unsettled(path: str) -> bool:
-        return facts.changed_now(path) and path not in {
-            facts.shown(posixpath.join(facts.root, setting.start, destination.path))
+        if not facts.changed_now(path):
+            return False
+        writers = (
+            other.simple.heredoc
             for other in leaves(script)
             if other.path < leaf.path
             for destination in _written_by(other.simple)
             if destination.path
-        }
+            and facts.shown(posixpath.join(facts.root, setting.start, destination.path)) == path
+            and destination.kind is not WriteKind.MODE
+        )
+        *_, last = (None, *writers)
+        return last is None or facts.read(posixpath.join(facts.root, path)) != last
 
     base = absolute_place(".", leaf.simple, facts, setting)
     return own_script(leaf.simple, base, around.variables(), replace(facts, changed_now=is_unsettled))

@@ -46,6 +46,8 @@ _REPORTS = names(
     ".log .txt .xml .json .tap .trs .csv .tsv .md .d .pyc .gcda .gcno .gcov .info .junit .dat .cache .lock .stamp .tmp"
 )
 """What is written beside products, by builds and by runs, and is made of no source."""
+_HIDDEN = names(".libs .obj .objs .build .next .stack-work .venv .tox .nox .bin")
+"""Hidden directories that hold products; the others are tools' memories, as hidden files are."""
 
 
 def family_of_source(path: str) -> Family | None:
@@ -57,8 +59,8 @@ def family_of_source(path: str) -> Family | None:
 def families_of_product(path: str) -> frozenset[Family]:
     """What a product may be made of, by its name: a program may be called anything."""
     name = PurePosixPath(path.lower())
-    is_cached = any(part.startswith((".", "__")) and "cache" in part for part in name.parts)
-    if is_cached or name.suffix in _REPORTS or (not name.suffix and name.name.startswith(".")):
+    is_cached = any(part.startswith(".") and part not in _HIDDEN for part in name.parts) or "__pycache__" in name.parts
+    if is_cached or name.suffix in _REPORTS:
         return frozenset()
     return frozenset(family for family, suffixes in _PRODUCTS.items() if name.suffix in suffixes) or _NATIVE
 

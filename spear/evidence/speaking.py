@@ -68,11 +68,6 @@ def _own_files_named(text: str, directory: str, facts: ProjectFacts) -> set[str]
     return found
 
 
-def is_bytecode(path: str) -> bool:
-    """Whether a file is what an interpreter keeps of a module it has read."""
-    return _BYTECODE.search(path) is not None
-
-
 class Telling:
     """What a program was given to run: `text` with everything it says, whether that is `code`, and of a `compiled`
     language, whose words mean other things. What it says of files is read once, and then asked for every path."""
@@ -85,7 +80,7 @@ class Telling:
 
     def speaks_of(self, path: str) -> bool:
         """Whether it names a recorded path, or, where it is code, may make its name up or find it."""
-        if is_bytecode(path):
+        if _BYTECODE.search(path):
             return self.code and _SPEAKS_OF_BYTECODE.search(self.text) is not None
         if _holds_word(self.text, posixpath.basename(path)):
             return True

@@ -17,7 +17,8 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.names import names
 from spear.evidence.products import is_builds_place
 from spear.evidence.setting import Setting, is_scratch
-from spear.evidence.speaking import Telling, is_bytecode, told_by
+from spear.evidence.source_state import families_of_product
+from spear.evidence.speaking import Telling, told_by
 from spear.evidence.taking_in import is_told_a_program
 from spear.evidence.tree import Leaf, Path, in_sequence
 from spear.shell.destinations import Destination
@@ -62,9 +63,9 @@ class Writer:
         return self.telling.speaks_of(path)
 
     def may_be_alone_with(self, path: str) -> bool:
-        """Whether it wrote a product where nothing in the script builds, whatever its text says. Importing is all it
-        takes to write bytecode."""
-        return self.unread and not is_bytecode(path)
+        """Whether it wrote a product where nothing in the script builds, whatever its text says. What tools remember
+        for themselves, bytecode and reports, is made of no source and stands for none."""
+        return self.unread and bool(families_of_product(path))
 
 
 def told_writer(

@@ -209,7 +209,7 @@ class ChangeLog:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         self._look.awaited()
         for location in locations:
-            if not self.is_delivered(location):
+            if is_product(location.relative) and not self.is_delivered(location):
                 continue  # whether a build made it is asked elsewhere
             root = "" if location.root_name == PRIMARY else f"/workspaces/{location.root_name}"
             self._remember_text(_recorded(root, location.relative))

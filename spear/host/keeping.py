@@ -50,15 +50,15 @@ _KINDS: dict[UpperKind, ChangeKind] = {
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What stayed, what was refused, what the model should know. `only_locks`: of delivered source, the command changed
-    nothing but lock files its own tools keep, which they do before they build. `rewrote`: it wrote delivered files and
-    left them as they were. `dropped`: some of what it wrote did not stay. `products` are the build products it wrote,
+    nothing but lock files its own tools keep, which they do before they build. `rewrote` are the delivered files it
+    wrote and left as they were. `dropped`: some of what it wrote did not stay. `products` are the build products it wrote,
     `backdated` the delivered files to which it gave a time before its own start, both under their recorded names."""
 
     changes: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     only_locks: bool = False
-    rewrote: bool = False
+    rewrote: tuple[str, ...] = ()
     dropped: bool = False
     products: tuple[ProductWrite, ...] = ()
     backdated: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Keeper:
                         kept, self._keep_root(mount.writes, mount.path, layer, frozenset(backdated), made, tool, draft)
                     )
                     kept = replace(
-                        kept, rewrote=kept.rewrote or self._rewrote(layer, mount),
+                        kept, rewrote=kept.rewrote + self._rewrote(layer, mount),
                         products=kept.products + self._touched(layer, mount, taken),
                         backdated=kept.backdated + tuple(self._location(mount.path, path).shown for path in backdated),
                     )  # fmt: skip
@@ -107,9 +107,9 @@ class Keeper:
                 shutil.rmtree(upper, ignore_errors=True)  # layers nothing was written to serve the next command
         return kept
 
-    def _rewrote(self, layer: Layer, mount: RootMount) -> bool:
+    def _rewrote(self, layer: Layer, mount: RootMount) -> tuple[str, ...]:
         places = (self._location(mount.path, path) for path in layer.same)
-        return any(place.root_name != _GIT and self._log.is_delivered(place) for place in places)
+        return tuple(p.shown for p in places if p.root_name != _GIT and self._log.is_delivered(p))
 
     def _backdated(self, layer: Layer, mount: RootMount, started_ns: int) -> tuple[str, ...]:
         """Delivered files the command left older than itself: what is built by time would pass them over."""
@@ -299,7 +299,7 @@ def _joined(one: Kept, other: Kept) -> Kept:
     locks = [kept.only_locks for kept in (one, other) if any(change.delivered for change in kept.changes)]
     return Kept(
         one.changes + other.changes, one.refusals + other.refusals, one.notes + other.notes,
-        only_locks=bool(locks) and all(locks), rewrote=one.rewrote or other.rewrote,
+        only_locks=bool(locks) and all(locks), rewrote=one.rewrote + other.rewrote,
         dropped=one.dropped or other.dropped, products=one.products + other.products,
         backdated=one.backdated + other.backdated,
     )  # fmt: skip

@@ -170,13 +170,13 @@ class Terminal:
             start=self._relative(cwd),
             environment=exported,
             ended=None if outcome.cwd is None else str(outcome.cwd),
-            rewrote=kept.rewrote,
+            rewrote=bool(kept.rewrote),
             dropped=kept.dropped,
             wrote=kept.products,
             backdated=kept.backdated,
         )
         self._session.runner.prepare(replace(asked, cwd=self._shell.cwd, environment=self._shell.environment))
-        self._record(assessment, outcome, result, cwd, ended, before, draft, asked.capture)
+        self._record(assessment, outcome, result, cwd, ended, before, draft, asked.capture, kept.rewrote)
         result = _warned(result, self._recorder.products.planted, stock.planted)
         return replace(result, notes=(*result.notes, *_ran_old(draft.check)))
 
@@ -345,10 +345,11 @@ class Terminal:
         before: EpochLedger,
         draft: Draft,
         capture: Path | None,
+        rewrote: Collection[str],
     ) -> None:
         if assessment.script is not None:
             changed = frozenset(change.path for change in draft.changes if change.before_sha256 is not None)
-            known = replace(self._facts(), changed_now=changed.__contains__)
+            known = replace(self._facts(), changed_now=changed.union(rewrote).__contains__)
             now, products = self._recorder.ledger, self._recorder.products
             script = located(assessment.script, str(cwd))
             delivered = [change.path for change in draft.changes if change.delivered]

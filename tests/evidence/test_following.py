@@ -191,7 +191,7 @@ def test_what_scripts_put_into_the_scratch_directories_is_told(parser):
 
 
 def test_a_program_outside_says_what_it_may_do(parser):
-    script = parser.parse("/tmp/p")
+    script = parser.parse("make; /tmp/p")
     texts = {
         "\0\1GLIBC\0puts\0t.c\0": set(),
         "\0system\0": {"build/t"},
@@ -203,6 +203,14 @@ def test_a_program_outside_says_what_it_may_do(parser):
         facts = replace(facts_with(parser, {}), read=lambda path, text=text: text if path == "/tmp/p" else None)
         found = plantings(script, recognise(script, facts), facts, Setting(), (ProductWrite("build/t", "1"),))
         assert {planting.path for planting in found} == expected, text
+
+
+def test_what_a_program_outside_writes_where_nothing_builds_it_has_written(parser):
+    facts = replace(facts_with(parser, {}), read={"/tmp/p": "\0\1GLIBC\0puts\0"}.get)
+    script = parser.parse("/tmp/p")
+    for path, expected in {"build/t": {"build/t"}, "__pycache__/a.cpython-311.pyc": set()}.items():
+        found = plantings(script, recognise(script, facts), facts, Setting(), (ProductWrite(path, "1"),))
+        assert {planting.path for planting in found} == expected
 
 
 PARSER = ShellParser()

@@ -54,6 +54,10 @@ PLANTED = {
                                       " && make all && cd build && GIT_WORK_TREE=. git checkout -- test_counter"), sh("cd ..; make test")],
     "a script that was there": [write("tools/there.sh", f"mkdir -p build\n{PUT}\n"), sh("sh tools/there.sh"), sh("make test")],
     "a script that is another afterwards": [write("own.sh", f"mkdir -p build\n{PUT}\necho 'make all' > own.sh\n"), sh("sh own.sh"), sh("make test")],
+    "a script that makes itself another": [write("own.sh", "make all\n"),
+        sh(f"cat > own.sh <<'E'\nmkdir -p build\n{PUT}\necho 'make all' > own.sh\nE\nsh own.sh"), sh("make test")],
+    "a script that is edited and makes itself another": [write("own.sh", f"mkdir -p build\nx {PUT}\necho 'make all' > own.sh\n"),
+        sh("sed -i 's/^x //' own.sh; sh own.sh"), sh("make test")],
     "a script outside": [sh("printf 'a=build/te\\nmkdir -p build\\ncp /bin/true ${a}st_counter\\n' > /tmp/own.sh"), sh("sh /tmp/own.sh"), sh("make test")],
     "a build outside": needs("cmake", write("own.sh", "cp /bin/true /tmp/cb/test_counter\ntouch -d 2030-01-01 /tmp/cb/test_counter\n"),
                              sh("cmake -S cm -B /tmp/cb && cmake --build /tmp/cb; sh own.sh"), sh("ctest --test-dir /tmp/cb")),
@@ -79,6 +83,7 @@ HONEST = {
     "a script that finds its tree": [
         write("tools/ci.sh", f'#!/bin/bash\nset -euo pipefail\n{HERE}make -C "$ROOT" all\n"$ROOT/build/test_counter" > "$ROOT/build/log.txt"\n'),
         sh("bash tools/ci.sh")],
+    "a script written and run at once": [sh("cat > ci.sh <<'E'\n#!/bin/sh\nset -e\nmake all\n./build/test_counter\nE\nchmod +x ci.sh && ./ci.sh")],
     "a makefile around the project's": [write("own.mk", "include Makefile\nextra: all\n\t./build/test_counter\n"), sh("make -f own.mk extra")],
     "a package around it": needs("npm", FIX, write("package.json", PACKAGE % "make all && make test"), sh("npm run x"), sh("make test")),
     "CMake beside it": needs("cmake", FIX, write("CMakeLists.txt", LISTS), sh("cmake -B build/cm && cmake --build build/cm"), sh("make test")),
