@@ -52,8 +52,7 @@ class Kept:
     """What stayed, what was refused, what the model should know. `only_locks`: of delivered source, the command changed
     nothing but lock files its own tools keep, which they do before they build. `rewrote` are the delivered files it
     wrote and left as they were. `dropped`: some of what it wrote did not stay. `products` are the build products it
-    wrote, `backdated` the delivered files to which it gave a time before its own start, both under their recorded names.
-    """
+    wrote, `backdated` the delivered files to which it gave a time before its own start, under their recorded names."""
 
     changes: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
