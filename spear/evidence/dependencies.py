@@ -37,10 +37,13 @@ class Knowledge:
         self._finds_them = _FINDS_THEM.search(text) is not None
 
     def reaches(self, product: str, targets: Collection[str]) -> bool:
-        """Whether making these targets (none: its first) looks at a product, as far as can be read; what
-        cannot be may."""
+        """Whether making these targets (none: its first) looks at a product, as far as can be read."""
         reached = self._make.reached(targets)
-        return UNKNOWN in reached or product in {posixpath.normpath(posixpath.join(self._place, n)) for n in reached}
+        return product in {posixpath.normpath(posixpath.join(self._place, name)) for name in reached}
+
+    def may_reach(self, product: str, targets: Collection[str]) -> bool:
+        """Whether it does, or looks at what cannot be read."""
+        return UNKNOWN in self._make.reached(targets) or self.reaches(product, targets)
 
     def knows(self, source: str) -> bool:
         """Whether a source is among what it says anything depends on: by its name, by a pattern, by the object made of

@@ -49,20 +49,34 @@ def is_product(path: str, *, executable: bool = False, existed: bool = True, too
 @dataclass(frozen=True, slots=True)
 class ProductWrite:
     """A product a call wrote, under its recorded name (`/workspaces/NAME/…` in another root). `sha256` is its content
-    now, None where it is gone. `touched` says that only its times moved; such a change does not outlive the command.
+    now, None where it is gone. `touched` says that only its times moved, to `time_ns`; such a change outlives the
+    command only where a build made it, to the same bytes.
     """
 
     path: str
     sha256: str | None
     touched: bool = False
+    time_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PassedBuild:
+    """A build that passed on the present source: the directory it worked in and that of its source, by their recorded
+    names, and its targets. `whole` says that it was one of everything, `exact` that its builder itself finds out what
+    depends on what."""
+
+    place: str
+    source: str
+    targets: tuple[str, ...] = ()
+    whole: bool = True
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Products:
     """What is known of the products: those no build made (`planted`, with their content), and what builds have made
     since the source came into its present `state`. `built` are the roots, by their shown names ("" the primary one),
-    in which a build has passed on it, `wholly` the directories in which one of everything has. `exactly` are the
-    directories of source everything of which a builder has made that itself finds what depends on what. `scratch` are
+    in which a build has passed on it, `builds` these builds. `scratch` are
     absolute paths outside the workspace to which something else than a build has written. `moved`, `born` and `remade`
     say when compiled source changed last, when the turn made it, and when a product was last made, in changes of
     compiled source counted by `clock`.
@@ -71,14 +85,18 @@ class Products:
     planted: tuple[tuple[str, str | None], ...] = ()
     made: frozenset[tuple[str, str]] = frozenset()
     built: frozenset[str] = frozenset()
-    wholly: frozenset[str] = frozenset()
-    exactly: frozenset[str] = frozenset()
+    builds: frozenset[PassedBuild] = frozenset()
     state: SourceState = UNCHANGED
     scratch: frozenset[str] = frozenset()
     moved: Mapping[str, int] = field(default_factory=dict)
     born: Mapping[str, int] = field(default_factory=dict)
     remade: Mapping[str, int] = field(default_factory=dict)
     clock: int = 0
+
+    @property
+    def wholly(self) -> frozenset[str]:
+        """The directories in which everything has been built."""
+        return frozenset(build.place for build in self.builds if build.whole)
 
     def in_state(self, state: SourceState) -> Products:
         """The products in a state of the source: in another one, nothing has been built yet."""
@@ -91,7 +109,7 @@ class Products:
         now = replace(self, state=state, moved=moved_now, born=born, clock=clock)
         if state.whole == self.state.whole:
             return now
-        return replace(now, made=frozenset(), built=frozenset(), wholly=frozenset(), exactly=frozenset())
+        return replace(now, made=frozenset(), built=frozenset(), builds=frozenset())
 
     def is_older(self, product: str, source: str) -> bool:
         """Whether a product that may be made of a source has not been made since that changed. What was made before
@@ -113,6 +131,7 @@ class Products:
         writes = tuple(writes)
         for write in writes:
             if write.touched:
+                made.discard((write.path, ""))
                 made |= {(write.path, "")} if write.path not in foreign else set()
                 continue
             known.pop(write.path, None)
@@ -136,6 +155,10 @@ class Products:
             if write.sha256 is not None and (write.path not in foreign or write.sha256 in contents):
                 kept |= {write.path: self.clock} if families_of_product(write.path) else {}
         return kept
+
+    def has_made(self, write: ProductWrite) -> bool:
+        """Whether a build made what a call has just written."""
+        return (write.path, "" if write.touched else write.sha256) in self.made
 
     def doubtful(self, *, copies_count: bool) -> tuple[str, ...]:
         """The planted products a check may have run. Where it runs one program by its path, a copy of what a build of

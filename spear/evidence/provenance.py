@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from spear.evidence.built_before import Ageing, PassedBuild, finds_dependencies
+from spear.evidence.built_before import MAKEFILES, Ageing, finds_dependencies
 from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there
@@ -19,7 +19,7 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
 from spear.evidence.names import names
 from spear.evidence.planting import Planting, follows_a_build, may_use_scratch, plantings, scratch_writes
-from spear.evidence.products import Products, ProductWrite, holds, is_program_beneath
+from spear.evidence.products import PassedBuild, Products, ProductWrite, holds, is_program_beneath
 from spear.evidence.records import CheckRecord, CheckResult
 from spear.evidence.scratch import scratch_removals, scratch_words
 from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
@@ -107,30 +107,22 @@ class Provenance:
         passed = [result for result in earlier if _is_passed_build(result) and result.root == root]
         foreign = {planting.path for planting in self.plantings}
         made = {write.path for write in self.wrote if write.path not in foreign} | {path for path, _ in self.stock.made}
-        wholly = {*self.stock.wholly, *map(_place_of, filter(_is_whole, passed))}
+        made_now = self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled)
+        stock = replace(made_now, builds=self.stock.builds | {_build_of(result, self.facts) for result in passed})
         if finding.tool in _RUNS_BUILT:
             known_built = root in self.stock.built or bool(passed)
             if root:
-                return root in wholly or known_built
+                return root in stock.wholly or known_built
             place = self.facts.shown(posixpath.join(self.facts.root, finding.cwd)) if finding.cwd is not None else None
             if place is None:
-                return "/" in wholly  # outside, nobody watches what was made
-            if any(holds(directory, place) for directory in wholly):
+                return "/" in stock.wholly  # outside, nobody watches what was made
+            if any(holds(directory, place) for directory in stock.wholly):
                 return True
             told = self._programs_of_tests(place)
             known = told <= made if told else any(is_program_beneath(path, place) for path in made)
             return known and known_built
-        exactly = {*self.stock.exactly, *(_source_of(r) for r in passed if _is_whole(r) and _is_exact(r, self.facts))}
-        named = {posixpath.basename(selector) for result in passed for selector in result.selectors}
-        for path in paths:
-            by_name = posixpath.basename(path) in named
-            if path not in made and not by_name and not any(holds(place, path) for place in wholly):
-                return False
-        builds = tuple(PassedBuild(place) for place in wholly)
-        builds += tuple(PassedBuild(result.cwd, result.selectors) for result in passed if not result.root)
-        made_now = self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled)
-        ageing = Ageing(self.facts, replace(made_now, exactly=frozenset(exactly)), builds)
-        return not ageing.ran_old(seen)
+        ageing = Ageing(self.facts, stock)
+        return all(path in made or ageing.is_built(path) for path in paths) and not ageing.ran_old(seen)
 
     def _programs_of_tests(self, place: str) -> set[str]:
         """The programs that the tests of a build directory start, as far as CTest's own file says."""
@@ -196,15 +188,14 @@ def products_after(
         stock = stock.written(found.wrote, {planting.path for planting in found.plantings}, found.compiled)
     results = check.results if check is not None else ()
     passed = [result for result in results if _is_passed_build(result)]
-    whole = [result for result in passed if _is_whole(result)]
-    built, wholly = {result.root for result in passed}, set(map(_place_of, whole))
-    exactly = {_source_of(result) for result in whole if _is_exact(result, facts)}
+    built = {result.root for result in passed}
     if wrote and results and all(result.status is CheckStatus.PASSED for result in results):
         candidates = recognise(script, facts, start=start.start)
         built |= {""} if follows_a_build(script, candidates, facts, start) else set()
-    if built <= stock.built and wholly <= stock.wholly and exactly <= stock.exactly:
+    if not passed and built <= stock.built:
         return stock
-    return replace(stock, built=stock.built | built, wholly=stock.wholly | wholly, exactly=stock.exactly | exactly)
+    builds = {_build_of(result, facts) for result in passed}
+    return replace(stock, built=stock.built | built, builds=stock.builds | builds)
 
 
 def own_files(seen: SeenCheck) -> tuple[str, ...]:
@@ -222,30 +213,22 @@ def _is_passed_build(result: CheckResult) -> bool:
     return result.status is CheckStatus.PASSED and CheckKind.BUILD in result.kinds
 
 
-def _is_whole(build: CheckResult) -> bool:
-    """Whether a build was one of everything, and not of a target by its name."""
-    return build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors)
-
-
-def _is_exact(build: CheckResult, facts: ProjectFacts) -> bool:
-    """Whether its builder itself finds out what depends on what. Nobody looks into the makefiles of other roots."""
-    names = ("GNUmakefile", "makefile", "Makefile") if not build.root and build.tool in MAKE_NAMES else ()
-    texts = (facts.read(posixpath.join(facts.root, build.cwd, name)) for name in names)
-    return finds_dependencies(build.tool, build.scope, next(filter(None, texts), None))
-
-
 _BUILDS_ELSEWHERE = MAKE_NAMES | names("cmake ninja samu meson")
 """Builders that work where they were set up, and not where their source is."""
 
 
-def _source_of(build: CheckResult) -> str:
-    """The directory of the source it built, by its recorded name."""
-    return build.root if build.tool in _BUILDS_ELSEWHERE else _place_of(build)
-
-
-def _place_of(build: CheckResult) -> str:
-    """The directory in which it built everything, by its recorded name; all of another root."""
-    return build.root or build.cwd
+def _build_of(build: CheckResult, facts: ProjectFacts) -> PassedBuild:
+    """What is kept of a build that passed. Of other roots it is all of them, and nobody looks into their makefiles."""
+    place = build.root or build.cwd
+    makefiles = MAKEFILES if not build.root and build.tool in MAKE_NAMES else ()
+    texts = (facts.read(posixpath.join(facts.root, build.cwd, name)) for name in makefiles)
+    return PassedBuild(
+        place,
+        build.root if build.tool in _BUILDS_ELSEWHERE else place,
+        build.selectors,
+        build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors),
+        finds_dependencies(build.tool, build.scope, next(filter(None, texts), None)),
+    )
 
 
 def _compiled(candidates: Collection[CheckCandidate], facts: ProjectFacts) -> frozenset[str]:

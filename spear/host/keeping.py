@@ -6,15 +6,17 @@ others never reach the tree, and are reported to the model as refused.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from spear.agent.host import Refusal
 from spear.evidence.products import ProductWrite, is_product
 from spear.evidence.records import Change, ChangeKind
+from spear.evidence.roots import root_of, within_root
 from spear.host.changes import ChangeLog, link_digest
 from spear.host.files import no_checkpoint
 from spear.host.making import Making
@@ -119,19 +121,25 @@ class Keeper:
     def _touched(self, layer: Layer, mount: RootMount, taken: Collection[str]) -> tuple[ProductWrite, ...]:
         """Products that were given another time and nothing else. One that was `taken` away has been made anew."""
         moved = (
-            path
+            (path, self._location(mount.path, path))
             for path in layer.same
             if path in layer.times and is_product(path, executable=os.access(mount.path / path, os.X_OK))
         )
-        places = (self._location(mount.path, path) for path in moved)
-        found = (place for place in places if place.root_name != _GIT and not self._log.is_delivered(place))
+        found = [(path, at) for path, at in moved if at.root_name != _GIT and not self._log.is_delivered(at)]
         with Beneath(mount.path) as tree:
-            return tuple(
-                ProductWrite(place.shown, _digest(observe(tree, place.shown)) or "")
-                if place.shown in taken
-                else ProductWrite(place.shown, "", touched=True)
-                for place in found
-            )
+            renewed = {path: _digest(observe(tree, path)) or "" for path, _ in found if path in taken}
+        return tuple(
+            ProductWrite(at.shown, renewed.get(path, ""), path not in renewed, layer.times[path]) for path, at in found
+        )
+
+    def renew(self, writes: Iterable[ProductWrite], ended_ns: int) -> None:
+        """Give what a build has made to the same bytes the time it was made at: else it would be made again each
+        time."""
+        for write in writes:
+            root = root_of(write.path)
+            place = self._session.roots.others[PurePosixPath(root).name] if root else self._session.roots.primary
+            with contextlib.suppress(OSError), Beneath(place) as tree:
+                tree.set_times(within_root(write.path), min(write.time_ns, ended_ns))
 
     def _keep_root(
         self, upper: Path, root: Path, layer: Layer, backdated: frozenset[str], made: Making, tool: str, draft: Draft

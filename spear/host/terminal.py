@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -175,8 +176,10 @@ class Terminal:
             wrote=kept.products,
             backdated=kept.backdated,
         )
-        self._session.runner.prepare(replace(asked, cwd=self._shell.cwd, environment=self._shell.environment))
         self._record(assessment, outcome, result, cwd, ended, before, draft, asked.capture, kept.rewrote)
+        has_made = self._recorder.products.has_made
+        self._keeper.renew((write for write in kept.products if write.time_ns and has_made(write)), time.time_ns())
+        self._session.runner.prepare(replace(asked, cwd=self._shell.cwd, environment=self._shell.environment))
         result = _warned(result, self._recorder.products.planted, stock.planted)
         return replace(result, notes=(*result.notes, *_ran_old(draft.check)))
 

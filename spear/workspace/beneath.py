@@ -168,6 +168,15 @@ class Beneath:
         finally:
             os.close(fd)
 
+    def set_times(self, relative: str, time_ns: int) -> None:
+        """Give a regular file a modification time. Raises OSError; nothing happens to what is no regular file."""
+        fd = self.open(relative, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                os.utime(fd, ns=(time_ns, time_ns))
+        finally:
+            os.close(fd)
+
     def sync_directory(self, relative: str) -> None:
         """Make the names in a directory durable."""
         fd = self.open(relative, os.O_RDONLY | os.O_DIRECTORY)

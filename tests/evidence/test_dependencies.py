@@ -47,7 +47,9 @@ def test_paths_are_those_of_the_directory_make_works_in():
 
 
 def test_what_cannot_be_read_may_be_reached():
-    assert knowledge("all: $(shell ls) b\n").reaches("build/app", ())
+    found = knowledge("all: $(shell ls) b\n")
+    assert found.may_reach("build/app", ()) and not found.reaches("build/app", ())
+    assert not knowledge(ALL).may_reach("build/app", ("check",))
     assert UNKNOWN in MakeText("all: $(patsubst %.c,%.o,$(SRCS))\n", {}).reached(())
 
 

@@ -13,7 +13,7 @@ from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind
 from spear.evidence.planting import plantings
-from spear.evidence.products import NO_PRODUCTS, ProductWrite, is_product
+from spear.evidence.products import NO_PRODUCTS, PassedBuild, ProductWrite, is_product
 from spear.evidence.setting import Setting
 from spear.evidence.source_state import SourceState
 
@@ -188,12 +188,12 @@ def state(files: dict[str, str], new: frozenset[str] = frozenset()) -> SourceSta
 def test_another_state_of_the_source_keeps_what_was_planted_and_forgets_what_was_built():
     first = NO_PRODUCTS.in_state(state({"a.c": "1"}))
     stock = first.written([ProductWrite("build/a", "1"), ProductWrite("build/b", "2")], {"build/a"})
-    stock = replace(stock, built=frozenset({"", "/workspaces/lib"}), wholly=frozenset({""}), exactly=frozenset({""}))
+    stock = replace(stock, built=frozenset({"", "/workspaces/lib"}), builds=frozenset({PassedBuild("", "")}))
     assert stock.in_state(stock.state) is stock
     assert not stock.is_older("build/b", "a.c")
     other = stock.in_state(state({"a.c": "2"}))
     assert other.planted == (("build/a", "1"),)
-    assert (other.made, other.built, other.wholly, other.exactly) == (frozenset(),) * 4
+    assert (other.made, other.built, other.builds, other.wholly) == (frozenset(),) * 4
     assert other.is_older("build/b", "a.c")
 
 

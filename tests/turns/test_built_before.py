@@ -13,6 +13,10 @@ from tests.turns.conftest import BREAK, COUNTER_TEST, HARMLESS, LIMITS, MAKEFILE
 ASK = "Rework the limits in this tree thoroughly."
 OFF = ("--validation", "off")
 KNOWS = MAKEFILE.replace("src/counter.c tests", "src/counter.c src/limits.h tests", 1)
+LIBRARY = (
+    "all: build/libcounter.so build/test_counter\nbuild/libcounter.so: src/counter.c src/limits.h\n\tcc -shared -fPIC -o $@ src/counter.c\n"
+    "build/test_counter: tests/test_counter.c | build/libcounter.so\n\tcc -o $@ $< -Lbuild -lcounter\n"
+)
 PARTS = (
     "B = build\nTESTS = $(B)/test_counter $(B)/test_other\nall: $(B)/app\n$(B)/app: src/app.c src/counter.c src/limits.h\n"
     "\tcc -o $@ src/app.c src/counter.c\n$(B)/test_counter: src/counter.c tests/test_counter.c src/limits.h\n"
@@ -136,6 +140,14 @@ def test_a_package_tested_on_an_old_bundle_shows_nothing(tree: Tree, script: str
     assert again.verdict == "VERIFIED", (again.result["checks"], again.result["reasons"])
 
 
+def test_what_a_build_makes_to_the_same_bytes_is_as_new_as_it(limits: Tree):
+    limits.write("Makefile", KNOWS)
+    built(limits)
+    turn = limits.turn(ASK, HARMLESS, sh("make"), sh("make"), "It builds.", flags=OFF)
+    assert "cc -Wall" in turn.results()[-2] and "Nothing to be done" in turn.results()[-1], turn.results()
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
 PRESENT = {
     "a header the makefile knows": (KNOWS, "make all", [HARMLESS, sh("make test")]),
     "a clean build": (MAKEFILE, "make all", [HARMLESS, sh("make clean && make test")]),
@@ -148,6 +160,8 @@ PRESENT = {
     "a script that compiles": (MAKEFILE, "make all", [HARMLESS, sh("tests/itself.sh")]),
     "a new file beside it": (KNOWS, "make all", [HARMLESS, sh("make"), write("examples/demo.c", "int main(void) { return 0; }\n"), sh("make test")]),
     "a file nobody compiles": (KNOWS, "make all", [HARMLESS, sh("make"), ("patch", {"path": "tests/other.c", "old_string": "0", "new_string": "1"}), sh("make test")]),
+    "what loads the library that is new": (LIBRARY, "make all", [
+        ("patch", {"path": "src/counter.c", "old_string": "value >= limit", "new_string": "limit <= value"}), sh("make && LD_LIBRARY_PATH=build ./build/test_counter")]),
     "a script after the build": (KNOWS, "make all", [HARMLESS, sh("make && tests/run.sh")]),
     "prove after the build": (KNOWS, "make all", [HARMLESS, sh("make"), sh("prove t")]),
     "nothing built before": (MAKEFILE, "true", [HARMLESS, sh("make test")]),
