@@ -41,7 +41,6 @@ from spear.evidence.runners.output import (
 )
 from spear.evidence.runners.summary import Summary
 from spear.evidence.setting import Setting
-from spear.evidence.source_state import SourceState
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
@@ -98,7 +97,8 @@ def assess_command(
 ) -> CheckRecord | None:
     """The checks of a command and how each ended; None when it holds none. Pure: same input, same record.
 
-    `before` and `after` are the ledgers around the command, `products` what was known of the build products before it.
+    `before` and `after` are the ledgers around the command, `products` what was known of the build products before it,
+    in the state of the source it left.
     Where the command itself changed delivered source, a check in it counts for the state it left only if the structure
     shows that the change came first.
     """
@@ -111,9 +111,7 @@ def assess_command(
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
     setting = command.setting
-    provenance = Provenance.of(
-        script, candidates, facts, setting, command.wrote, products.in_state(SourceState.of(after))
-    )
+    provenance = Provenance.of(script, candidates, facts, setting, command.wrote, products)
     results: list[CheckResult] = []
     for order, candidate in enumerate(candidates):
         seen = from_its_root(script, candidate, facts, setting)

@@ -31,6 +31,10 @@ _REPORT = re.compile(
 )
 
 
+_MEMORIES = frozenset({".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".benchmarks"})
+"""Directories in which tools remember what they found, and run nothing from."""
+
+
 def is_builds_place(directory: str) -> bool:
     """Whether a directory is one that builds or tools write to, by its name or that of one above it."""
     return any(part in TOOLS or part in _PLACES for part in PurePosixPath(directory.lower()).parts)
@@ -41,6 +45,8 @@ def is_product(path: str, *, executable: bool = False, existed: bool = True, too
     may be known to be a tool's own. A report that is new there is none: no build has put it there yet, and none will
     take it for its own."""
     parts = PurePosixPath(path.lower()).parts
+    if not _MEMORIES.isdisjoint(parts):
+        return False
     if executable or any(part in TOOLS or _PROGRAM.fullmatch(part) for part in parts):
         return True
     return (tools_own or any(part in _PLACES for part in parts)) and (existed or not _REPORT.fullmatch(parts[-1]))

@@ -1,11 +1,12 @@
 """Which state of the source a product was made of: all of it, and what compilers read of it (spec 3.2, 3.3).
 
-A change of prose makes no product old. One of data or of a script may make one old that took it in, one of compiled
-source any that is older and of its family.
+A change of compiled source makes old what is older and of its family, one of a build file everything. Prose, what only
+tests read and what tools keep for themselves go into no product, other data and scripts where a build file names them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,8 +14,11 @@ from pathlib import PurePosixPath
 
 from spear.evidence.coverage import is_prose
 from spear.evidence.epochs import EpochLedger, FileState, fingerprint
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import CheckKind
 from spear.evidence.names import names
-from spear.evidence.roots import root_of
+from spear.evidence.roots import root_of, within_root
+from spear.evidence.weakened import is_expectation, kinds_of_check_file
 
 
 class Family(StrEnum):
@@ -50,10 +54,40 @@ _HIDDEN = names(".libs .obj .objs .build .next .stack-work .venv .tox .nox .bin"
 """Hidden directories that hold products; the others are tools' memories, as hidden files are."""
 
 
+_BUILD_FILES = names(
+    ".cmake .mk .mak .am .ac .m4 .in .bzl .bazel .gn .gni .ninja .gradle .kts .lock .mod .sum .toml .build .pro .ld"
+)
+_SCRIPTS = names(".py .sh .bash .zsh .pl .rb .lua .tcl .awk .php .r .ps1 .bat")
+_BESIDE = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|specs?|e2e|tools|scripts?|bench(?:marks)?|docs)/|\.(?:test|spec)\.\w+$|\.config\.\w+$"
+)
+"""Where JavaScript lies that runs as it is, and goes into no bundle."""
+
+
 def family_of_source(path: str) -> Family | None:
     """The family of a source, None where no compiler reads it."""
-    suffix = PurePosixPath(path.lower()).suffix
-    return next((family for family, suffixes in SOURCES.items() if suffix in suffixes), None)
+    name = PurePosixPath(path.lower())
+    family = next((family for family, suffixes in SOURCES.items() if name.suffix in suffixes), None)
+    is_plain = name.suffix in (".js", ".mjs", ".cjs", ".jsx", ".css")
+    if family is Family.WEB and (is_plain or ".config." in name.name) and _BESIDE.search(within_root(path).lower()):
+        return None
+    return family
+
+
+def may_go_in(path: str, facts: ProjectFacts) -> bool:
+    """Whether a changed file, by its recorded name, may be taken into a product."""
+    inside = within_root(path)
+    if family_of_source(path) is not None:
+        return True
+    name = PurePosixPath(inside.lower())
+    decides = kinds_of_check_file(inside)
+    if CheckKind.BUILD in decides or name.suffix in _BUILD_FILES:
+        return True
+    if is_prose(inside) or any(part.startswith(".") for part in name.parts) or decides or is_expectation(inside):
+        return False
+    there = facts.elsewhere(root_of(path)) if root_of(path) else facts
+    words = (name.name,) if name.suffix in _SCRIPTS else (name.name, *name.parts[:-1])
+    return there is None or any(there.named_before(word) for word in words)
 
 
 def families_of_product(path: str) -> frozenset[Family]:
@@ -72,21 +106,21 @@ def may_be_of(product: str, source: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A state of the source: a fingerprint of the `whole` of what differs from the start of the turn, prose aside, and
-    of that what is `compiled`, file by file; `new` are those of these that the turn did not find."""
+    """A state of the source: a fingerprint of the `whole` of what differs from the start of the turn and may go into a
+    product, and of that what is `compiled`, file by file; `new` are those of these that the turn did not find."""
 
     whole: str
     compiled: frozenset[tuple[str, FileState]] = frozenset()
     new: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, ledger: EpochLedger) -> SourceState:
+    def of(cls, ledger: EpochLedger, facts: ProjectFacts) -> SourceState:
         """The present state of a ledger."""
-        told = {path: state for path, state in ledger.differences.items() if not is_prose(path)}
+        told = {path: state for path, state in ledger.differences.items() if may_go_in(path, facts)}
         compiled = frozenset((path, state) for path, state in told.items() if family_of_source(path) is not None)
         began_absent = {path for path, state in ledger.start if state[0] is None}
         return cls(fingerprint(told), compiled, frozenset(path for path, _ in compiled if path in began_absent))
 
 
-UNCHANGED = SourceState.of(EpochLedger())
+UNCHANGED = SourceState(fingerprint({}))
 """The source as the turn found it."""

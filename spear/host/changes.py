@@ -91,6 +91,7 @@ class ChangeLog:
         self._moved: set[str] = set()
         self._generated: set[str] = set()
         self._told: set[str] = set()
+        self._named: dict[tuple[str, str], bool] = {}
 
     def weakenings(self) -> tuple[Weakening, ...]:
         """Checks whose own files this turn changed (spec 3.3)."""
@@ -209,10 +210,11 @@ class ChangeLog:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         self._look.awaited()
         for location in locations:
-            if is_product(location.relative) and not self.is_delivered(location):
-                continue  # whether a build made it is asked elsewhere
             root = "" if location.root_name == PRIMARY else f"/workspaces/{location.root_name}"
-            self._remember_text(_recorded(root, location.relative))
+            path = _recorded(root, location.relative)
+            if not self.is_delivered(location) and (is_product(location.relative) or self.is_built(path)):
+                continue  # whether a build made it is asked elsewhere
+            self._remember_text(path)
         fresh = self._checkpoints.protect(locations)
         if fresh and not self._announced:
             self._announced = True
@@ -235,6 +237,7 @@ class ChangeLog:
 
     def changed(self, draft: Draft, changes: Sequence[Change]) -> None:
         """Changes that have happened."""
+        self._named.clear()
         self._generated.difference_update(change.path for change in changes)
         if draft.request.tool != OUTSIDE:
             self._note_created(changes)
@@ -290,6 +293,11 @@ class ChangeLog:
         """Whether a build file or script of a root that was there before this turn names a word, as it is now, in one
         piece or put together of variables, or a file is called so, its suffix aside. Where there are too many to look
         through, one may."""
+        if (root, word) not in self._named:
+            self._named[root, word] = self._is_named(word, root)
+        return self._named[root, word]
+
+    def _is_named(self, word: str, root: str) -> bool:
         named = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
         texts: list[str] = []
         for path in self._before(root):

@@ -16,7 +16,6 @@ from spear.evidence.epochs import EpochLedger
 from spear.evidence.products import NO_PRODUCTS, ProductWrite, is_product
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 from spear.evidence.roots import within_root
-from spear.evidence.source_state import SourceState
 
 _READING = frozenset({"read_file", "search_files", "search_internet"})
 FILE_TOOLS = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
@@ -74,9 +73,6 @@ class Recorder:
         draft.changes += found
         before = self.ledger.epoch
         self.ledger = self.ledger.after(found)
-        self.products = (
-            self.products.in_state(SourceState.of(self.ledger)) if self.ledger.epoch != before else self.products
-        )
         if draft.request.tool in FILE_TOOLS:
             self._edited(found, configured)
         return self.ledger.epoch != before

@@ -353,20 +353,14 @@ class Terminal:
         if assessment.script is not None:
             changed = frozenset(change.path for change in draft.changes if change.before_sha256 is not None)
             known = replace(self._facts(), changed_now=changed.union(rewrote).__contains__)
-            now, products = self._recorder.ledger, self._recorder.products
+            now = self._recorder.ledger
+            products = self._recorder.products.in_state(SourceState.of(now, known))
             script = located(assessment.script, str(cwd))
             delivered = [change.path for change in draft.changes if change.delivered]
             undelivered = [change.path for change in draft.changes if not change.delivered]
             self._log.note_generated(generated(script, known, facts.setting, undelivered, delivered))
             draft.check = assess_command(script, facts, known, before, now, products)
-            self._recorder.products = products_after(
-                script,
-                facts.setting,
-                known,
-                facts.wrote,
-                draft.check,
-                products.in_state(SourceState.of(now)),
-            )
+            self._recorder.products = products_after(script, facts.setting, known, facts.wrote, draft.check, products)
         if capture is not None and outcome.output_bytes:
             draft.output_ref = str(capture.relative_to(self._session.state.root))
         draft.command = command_record(

@@ -83,18 +83,22 @@ class _Work:
     applied: list[UpperEntry] = field(default_factory=list)
     conflicts: list[PromotionConflict] = field(default_factory=list)
     copied: dict[int, str] = field(default_factory=dict)
+    unlinked: set[int] = field(default_factory=set)
+    """The files of the tree of which this has taken a name away: their other names bear the trace."""
 
     def attempt(self, entry: UpperEntry, act: Callable[[_Work, UpperEntry], None]) -> None:
         """Do one change unless the tree moved on; failures are conflicts, named, and stop nothing else."""
         if entry.raced or not self._as_seen(entry):
             self.conflicts.append(PromotionConflict(entry, "somebody else changed it while the command ran"))
             return
+        before = entry.stamp
         try:
             act(self, entry)
         except OSError as error:
             self.conflicts.append(PromotionConflict(entry, (error.strerror or str(error)).lower()))
         else:
             self.applied.append(entry)
+            self.unlinked |= {before[0]} if before is not None else set()
 
     def _as_seen(self, entry: UpperEntry) -> bool:
         now = self.tree.lstat(entry.path)
@@ -104,7 +108,10 @@ class _Work:
             case NodeKind.DIRECTORY:
                 return now is not None and stat.S_ISDIR(now.st_mode)
             case _:
-                return stamp(now) == entry.stamp
+                seen = stamp(now)
+                if seen is None or entry.stamp is None or seen == entry.stamp:
+                    return seen == entry.stamp
+                return seen[0] in self.unlinked and seen[:3] == entry.stamp[:3]  # a hard link's other name
 
 
 def promote(

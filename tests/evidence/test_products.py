@@ -152,6 +152,7 @@ def test_bytecode_is_planted_only_by_what_speaks_of_it(parser):
         ("lib/x.so", False, True, True),
         ("__pycache__/a.pyc", False, True, True),
         ("run", True, True, True),
+        (".pytest_cache/v/cache/nodeids", True, True, False),
         (".env", False, False, False),
         ("logs/today.log", False, True, False),
     ],
@@ -182,7 +183,8 @@ def test_a_planted_product_stays_so_until_a_build_makes_it_or_it_is_gone(calls):
 def state(files: dict[str, str], new: frozenset[str] = frozenset()) -> SourceState:
     """The state in which these files hold this, and did not at the start; `new` ones were not there."""
     start = tuple(sorted((path, (None if path in new else "before", None)) for path in files))
-    return SourceState.of(EpochLedger(1, start, tuple(sorted((path, (now, None)) for path, now in files.items()))))
+    ledger = EpochLedger(1, start, tuple(sorted((path, (now, None)) for path, now in files.items())))
+    return SourceState.of(ledger, replace(FACTS, named_before=lambda word: word in ("gen.py", "data.json")))
 
 
 def test_another_state_of_the_source_keeps_what_was_planted_and_forgets_what_was_built():
@@ -207,9 +209,22 @@ def test_a_product_is_older_exactly_than_what_it_may_be_made_of_and_has_changed_
     then = stock.in_state(state(other))
     changed = {path for path in {*one, *other} if one.get(path) != other.get(path)}
     assert {path for path in {*one, *other} if then.is_older("build/a", path)} == changed & {"a.c", "a.h"}
-    assert (("build/a", "1") in then.made) == (changed <= {"README.md"})
+    assert (("build/a", "1") in then.made) == (changed <= {"README.md", "a.py"})
     again = then.written([ProductWrite("build/a", "1")], ())
     assert not any(again.is_older("build/a", path) for path in {*one, *other})
+
+
+@pytest.mark.parametrize(
+    ("path", "goes_in"),
+    [
+        ("src/a.c", True), ("Makefile", True), ("cmake/x.cmake", True), ("package.json", True), ("tools/gen.py", True),
+        ("assets/data.json", True), ("src/app.ts", True), ("src/app.js", True), ("test/app.test.ts", True), (".cargo/config.toml", True),
+        ("tools/plot.py", False), ("assets/other.json", False), ("README.md", False), (".gitignore", False), (".github/workflows/ci.yml", False),
+        ("tests/data.json", False), ("tests/run.sh", False), ("test/app.test.js", False), ("eslint.config.js", False), ("tools/release.js", False),
+    ],
+)  # fmt: skip
+def test_what_goes_into_a_product_makes_it_old_when_it_changes(path, goes_in):
+    assert (state({path: "1"}) != NO_PRODUCTS.state) is goes_in
 
 
 def test_nothing_is_made_of_what_was_not_there_yet():

@@ -190,6 +190,16 @@ def test_a_change_between_the_reading_and_the_promotion_is_a_conflict(root, over
     assert {c.entry.path for c in report.conflicts} == {"README.md", "fresh"}
 
 
+def test_the_names_of_a_hard_link_are_each_replaced(root, overlaid):
+    """Cargo leaves its products under two names: taking one away leaves a trace on the other."""
+    (root / "one").write_text("old")
+    (root / "two").hardlink_to(root / "one")
+    upper = overlaid(root, "for f in one two; do echo new > n; mv n $f; done")
+    report = promote(read_upper(upper, root), upper, root, everything)
+    assert not report.conflicts
+    assert [(root / name).read_text() for name in ("one", "two")] == ["new\n", "new\n"]
+
+
 def test_our_own_write_just_before_the_command_is_no_conflict(root, overlaid):
     for number in range(5):
         (root / "README.md").write_text(f"{number}")
