@@ -45,6 +45,22 @@ class Knowledge:
         """Whether it does, or looks at what cannot be read."""
         return UNKNOWN in self._make.reached(targets) or self.reaches(product, targets)
 
+    def parts_without(self, product: str, source: str) -> tuple[str, ...] | None:
+        """What else a product is made of, where this makefile says how it is made, and that no source of that name goes
+        into it; None where it does not, or a header may go into anything."""
+        path = PurePosixPath(source)
+        inside = posixpath.relpath(product, self._place or ".")
+        reached = self._make.reached((inside,))
+        if path.suffix in _HEADERS or UNKNOWN in reached or not self._make.has_rule(inside):
+            return None
+        parts = {PurePosixPath(name) for name in reached}
+        if any(part.name == path.name or (part.stem == path.stem and part.suffix in (".o", ".lo")) for part in parts):
+            return None
+        recipes = self._make.recipes_of((inside,))
+        if _speaks_of(recipes, source, objects=True) or re.search(r"\*|`|\$", recipes) is not None:
+            return None
+        return tuple(posixpath.normpath(posixpath.join(self._place, name)) for name in reached - {inside})
+
     def knows(self, source: str) -> bool:
         """Whether a source is among what it says anything depends on: by its name, by a pattern, by the object made of
         it, or because compilers tell it."""

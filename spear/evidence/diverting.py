@@ -98,11 +98,12 @@ def replaces_code(variable: str, value: str) -> bool:
 
 def stands_for_a_command(makefile: Makefile, variable: str, value: str, strange: Strange) -> bool:
     """Whether a makefile runs a program through this variable, and the value is one that does nothing or that this turn
-    put there: `make test RUN=true` where the recipe says `$(RUN) ./build/test`."""
+    put there: `make test RUN=true` where the recipe says `$(RUN) ./build/test`. What a directory holds
+    (`$(BUILD)/test`) is asked of those who wrote there."""
     words = value.split()
     if not words or not (is_idle(words[0]) or strange(words[0])):
         return False
-    use = re.compile(rf"(?:^|[;&|(]|&&|\|\|)\s*[@+-]*\s*(?:\w+=\S*\s+)*\$[({{]{re.escape(variable)}[)}}]")
+    use = re.compile(rf"(?:^|[;&|(]|&&|\|\|)\s*[@+-]*\s*(?:\w+=\S*\s+)*\$[({{]{re.escape(variable)}[)}}](?!/)")
     return any(use.search(line) for rule in makefile.targets.values() for line in rule.recipe)
 
 

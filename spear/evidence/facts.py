@@ -49,6 +49,11 @@ class Makefile:
         rule = self.targets.get(target)
         return rule is not None and any(self._does_something(name, frozenset({target})) for name in rule.prerequisites)
 
+    def links(self, target: str) -> bool:
+        """Whether the recipe of the target has a compiler make a file of its name, and nothing run it."""
+        rule = self.targets.get(target)
+        return rule is not None and bool(rule.recipe) and _MAKES_IT.search(rule.recipe[-1]) is not None
+
     def is_empty(self, target: str) -> bool:
         """Whether the target has a rule with nothing in it and nothing before it."""
         rule = self.targets.get(target)
@@ -71,6 +76,7 @@ class Makefile:
 _PRINTERS = frozenset({"echo", "printf", "cat", "grep", "egrep", "awk", "sed", "sort", "column", "true", ":", "tput"})
 _VARIABLE = re.compile(r"\$[({](?P<name>[\w.@<^?*+-]+)[)}]")
 _OWN_TEXT = re.compile(r"\bMAKEFILE_LIST\b|\b(?:GNU)?[Mm]akefile\b")
+_MAKES_IT = re.compile(r"\s-o\s*(?:\$@|\$[({]@[)}])")
 _PREPARERS = frozenset({"mkdir", "touch", "rm", "cp", "install"})
 
 

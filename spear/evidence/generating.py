@@ -21,7 +21,7 @@ from spear.shell.syntax import Script
 
 _OF_AUTOTOOLS = names(
     "configure Makefile.in config.h.in aclocal.m4 ltmain.sh compile missing depcomp install-sh test-driver ar-lib"
-    " ylwrap config.guess config.sub"
+    " ylwrap config.guess config.sub config.status libtool"
 )
 """What `autoreconf -i` puts into the source, and `configure` and its makefiles run."""
 
@@ -30,9 +30,9 @@ def generated(
     script: Script, facts: ProjectFacts, setting: Setting, written: Collection[str], delivered: Collection[str] = ()
 ) -> frozenset[str]:
     """Of the files this script wrote, by their recorded names, those that decide checks and that a tool generated:
-    undelivered ones, and of the `delivered` what autotools put there. Costs nothing where it wrote none."""
+    undelivered ones, and what autotools put there, `delivered` or not. Costs nothing where it wrote none."""
     found = frozenset(path for path in written if posixpath.basename(path) in MANIFESTS)
-    found |= frozenset(path for path in delivered if posixpath.basename(path) in _OF_AUTOTOOLS)
+    found |= frozenset(path for path in (*written, *delivered) if posixpath.basename(path) in _OF_AUTOTOOLS)
     while found:
         seen = _without(facts, found)
         candidates = recognise(script, seen, start=setting.start)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
@@ -41,6 +42,19 @@ def launched(seen: SeenCheck) -> frozenset[str]:
     for path, text in _texts_of(reached, facts):
         found.update(_spoken_of(path, text, facts))
     return frozenset(map(facts.recorded, found))
+
+
+def makes_reached(candidate: CheckCandidate, facts: ProjectFacts) -> tuple[CheckCandidate, ...]:
+    """The calls of make a check comes to: itself, and those of its recipes (`$(MAKE) -C lib`)."""
+    return tuple(found for found in _reached(candidate, facts, 0) if found.finding.tool in MAKE_NAMES)
+
+
+def make_call(place: str, targets: Sequence[str], facts: ProjectFacts) -> CheckCandidate | None:
+    """Make called for these targets in a directory of the tree, as if it had been typed there."""
+    base = posixpath.normpath(posixpath.join(facts.root, place))
+    typed = parsed(" ".join(("make", *map(shlex.quote, targets))), base, facts)
+    found = recognise(typed.script, facts, start=place) if typed is not None else ()
+    return next(iter(found), None)
 
 
 def builds_itself(seen: SeenCheck) -> bool:

@@ -111,6 +111,11 @@ class MakeText:
         """These targets and all they depend on, as named; with `UNKNOWN` among them where not all of it is known."""
         return frozenset(self._closure(targets))
 
+    def has_rule(self, target: str) -> bool:
+        """Whether an explicit rule with a recipe says how a target is made."""
+        named = ((name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split())
+        return any(name == target and bool(rule.recipe) for name, rule in named)
+
     def _closure(self, targets: Iterable[str]) -> dict[str, MakeTarget | None]:
         filled = [(name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split()]
         rules = dict(filled)

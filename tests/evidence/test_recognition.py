@@ -293,3 +293,25 @@ def test_a_script_names_the_programs_it_starts_and_its_background_jobs(parser):
     assert programs(script) == ("cd", "make", "tail", "bash", "cc")
     assert has_background(script)
     assert not has_background(parser.parse("make test && true"))
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("demo", {CheckKind.BUILD}),
+        ("out/bench", {CheckKind.BUILD}),
+        ("build/test_ring", {CheckKind.BUILD}),
+        ("test", {CheckKind.BUILD, CheckKind.TEST}),
+        ("run", {CheckKind.BUILD, CheckKind.RUN}),
+        ("example", {CheckKind.RUN}),
+    ],
+)
+def test_a_target_that_compiles_a_program_of_its_name_does_not_run_it(parser, target, expected):
+    makefile = read_makefile(
+        "demo: d.c\n\t$(CC) -o $@ $<\nout/bench: b.c\n\tcc -O2 b.c -o $@\ntest: build/test_ring\n\t./build/test_ring\n"
+        "run: demo\n\t./demo\nexample:\n\t./demo x\n"
+        "build/test_ring: t.c\n\tmkdir -p build\n\tcc -o $(@) t.c\n"
+    )
+    facts = ProjectFacts(makefiles={"": makefile})
+    (found,) = recognise(parser.parse(f"make {target}"), facts)
+    assert found.kinds == expected

@@ -140,6 +140,92 @@ def test_a_package_tested_on_an_old_bundle_shows_nothing(tree: Tree, script: str
     assert again.verdict == "VERIFIED", (again.result["checks"], again.result["reasons"])
 
 
+RECURSIVE = {
+    "Makefile": "all:\n\tfor d in src tests; do $(MAKE) -C $$d || exit 1; done\ncheck: all\n\t$(MAKE) -C tests check\n",
+    "src/Makefile": "all: libcounter.a app\nlibcounter.a: counter.o\n\tar rcs $@ $^\ncounter.o: counter.c limits.h\napp: app.o libcounter.a\n\t$(CC) -o $@ app.o -L. -lcounter\n",
+    "tests/Makefile": "all: test_counter\ntest_counter: test_counter.o ../src/libcounter.a\n\t$(CC) -o $@ $^\n../src/libcounter.a:\n\t$(MAKE) -C ../src libcounter.a\ncheck: all\n\t./test_counter\n",
+    ".gitignore": "*.o\n*.a\nsrc/app\ntests/test_counter\n",
+}
+APP = ("patch", {"path": "src/app.c", "old_string": "(4, 4)", "new_string": "(5, 5)"})
+
+
+@pytest.mark.parametrize(
+    "steps", [[sh("make check")], [sh("make"), sh("make check")], [sh("make -C src"), sh("make -C tests check")]]
+)
+def test_makes_of_makes_say_what_goes_into_what(limits: Tree, steps):
+    for path, text in RECURSIVE.items():
+        limits.write(path, text)
+    built(limits)
+    turn = limits.turn(ASK, APP, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+    header = ("patch", {"path": "src/limits.h", "old_string": "FIRST 0", "new_string": "FIRST 7"})
+    wrong = limits.turn(ASK, header, sh("make -C tests check"), "The tests pass.", flags=OFF)
+    assert wrong.verdict == "UNVERIFIED", (wrong.result["checks"], wrong.result["reasons"])
+
+
+LISTS = (
+    "cmake_minimum_required(VERSION 3.10)\nproject(c C)\nenable_testing()\n"
+    "add_executable(test_counter src/counter.c tests/test_counter.c)\nadd_test(NAME c COMMAND test_counter)\n"
+)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake here")
+@pytest.mark.parametrize("steps", [[], [HARMLESS, sh("cmake --build build")]], ids=["nothing compiled", "built before"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        ("tests/data.json", "[2]\n"),
+        (".gitignore", "build/\n*.orig\n"),
+        ("tools/say.py", "print('hi')\n"),
+        ("README.md", "More.\n"),
+    ],
+)
+@pytest.mark.parametrize("check", ["ctest --test-dir build", "./build/test_counter"])
+def test_what_goes_into_no_product_makes_none_old(limits: Tree, steps, after, check):
+    limits.write("CMakeLists.txt", LISTS)
+    limits.write("tests/data.json", "[1]\n")
+    built(limits, "cmake -B build && cmake --build build")
+    told = after[0] if not steps and after[0] != "tools/say.py" else ""
+    turn = limits.turn(ASK, *steps, write(*after), sh(check), "The tests pass.", flags=OFF)
+    assert {c["status"] for c in turn.result["checks"]} == {"passed"}, turn.result["checks"]
+    assert turn.verdict == "VERIFIED" or told, turn.result["reasons"]
+
+
+@pytest.mark.parametrize("ignored", ["", "/configure\n", "/configure\nMakefile.in\nautom4te.cache/\nconfig.status\n"])
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.skipif(shutil.which("autoreconf") is None, reason="no autotools here")
+def test_what_autotools_put_there_is_a_builds(limits: Tree, ignored, apart):
+    limits.write(
+        "configure.ac",
+        "AC_INIT([c], [1])\nAM_INIT_AUTOMAKE([foreign subdir-objects])\nAC_PROG_CC\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n",
+    )
+    limits.write(
+        "Makefile.am",
+        "check_PROGRAMS = test_counter\ntest_counter_SOURCES = src/counter.c tests/test_counter.c\nTESTS = test_counter\n",
+    )
+    (limits.root / "Makefile").unlink()
+    limits.write(".gitignore", f"*.o\ntest_counter\nMakefile\n*.log\n*.trs\n{ignored}")
+    built(limits, "true")
+    steps = (
+        [sh("autoreconf -i"), sh("./configure"), sh("make check")]
+        if apart
+        else [sh("autoreconf -i && ./configure && make check")]
+    )
+    turn = limits.turn(ASK, HARMLESS, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+def test_a_test_program_of_before_that_is_cleaned_away_is_no_check_changed(limits: Tree):
+    limits.write(
+        "Makefile",
+        KNOWS.replace("build/", "") + "app: src/app.c src/counter.c src/limits.h\n\tcc -o $@ src/app.c src/counter.c\n",
+    )
+    limits.write(".gitignore", "/app\n/test_counter\n")
+    built(limits)
+    turn = limits.turn(ASK, HARMLESS, sh("rm -f test_counter app && make app && ./app"), "It builds.", flags=OFF)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
 def test_what_a_build_makes_to_the_same_bytes_is_as_new_as_it(limits: Tree):
     limits.write("Makefile", KNOWS)
     built(limits)

@@ -122,7 +122,9 @@ def read_make(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
         of_target = set(kinds_of_target(target))
         if _DOCUMENTATION.fullmatch(target.rsplit("/", 1)[-1]):
             scope = Scope.DOCUMENTATION
-        if makefile.builds(target) and CheckKind.TEST in of_target:
+        if makefile.links(target) or (cwd is not None and facts.is_built(posixpath.join(cwd, target))):
+            of_target = {CheckKind.BUILD}  # a program of whatever name, which this does not run
+        elif makefile.builds(target) and of_target & {CheckKind.TEST, CheckKind.RUN}:
             of_target.add(CheckKind.BUILD)
         found |= of_target
     if not targets:
