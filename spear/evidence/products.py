@@ -85,7 +85,8 @@ class Products:
     in which a build has passed on it, `builds` these builds. `scratch` are
     absolute paths outside the workspace to which something else than a build has written. `moved`, `born` and `remade`
     say when compiled source changed last, when the turn made it, and when a product was last made, in changes of
-    compiled source counted by `clock`.
+    compiled source counted by `clock`. `changed` says that the source has ever been in another state than the turn
+    found it in.
     """
 
     planted: tuple[tuple[str, str | None], ...] = ()
@@ -98,6 +99,7 @@ class Products:
     born: Mapping[str, int] = field(default_factory=dict)
     remade: Mapping[str, int] = field(default_factory=dict)
     clock: int = 0
+    changed: bool = False
 
     @property
     def wholly(self) -> frozenset[str]:
@@ -112,7 +114,7 @@ class Products:
         clock = self.clock + 1 if moved else self.clock
         born = {**dict.fromkeys(moved & state.new, clock), **self.born}
         moved_now = {**self.moved, **dict.fromkeys(moved, clock)}
-        now = replace(self, state=state, moved=moved_now, born=born, clock=clock)
+        now = replace(self, state=state, moved=moved_now, born=born, clock=clock, changed=True)
         if state.whole == self.state.whole:
             return now
         return replace(now, made=frozenset(), built=frozenset(), builds=frozenset())

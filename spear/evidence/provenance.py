@@ -23,7 +23,6 @@ from spear.evidence.products import PassedBuild, Products, ProductWrite, holds, 
 from spear.evidence.records import CheckRecord, CheckResult
 from spear.evidence.scratch import scratch_removals, scratch_words
 from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
-from spear.evidence.source_state import UNCHANGED
 from spear.evidence.tree import Path
 from spear.shell.syntax import Script
 
@@ -110,7 +109,7 @@ class Provenance:
         made = {write.path for write in self.wrote if write.path not in foreign} | {path for path, _ in self.stock.made}
         made_now = self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled)
         stock = replace(made_now, builds=self.stock.builds | {_build_of(result, self.facts) for result in passed})
-        if stock.state == UNCHANGED and not stock.moved:
+        if not stock.changed:
             return True  # nothing that may go into a product has changed at all
         if finding.tool in _RUNS_BUILT:
             known_built = root in self.stock.built or bool(passed)

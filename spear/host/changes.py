@@ -210,6 +210,8 @@ class ChangeLog:
         """Make the present state of these paths durable before it is changed. Raises OSError."""
         self._look.awaited()
         for location in locations:
+            if location.root_name not in (PRIMARY, *self._roots.others):
+                continue  # a git directory outside the roots
             root = "" if location.root_name == PRIMARY else f"/workspaces/{location.root_name}"
             path = _recorded(root, location.relative)
             if not self.is_delivered(location) and (is_product(location.relative) or self.is_built(path)):
