@@ -22,7 +22,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
-from spear.evidence.elsewhere import as_seen_there, doubt_of, from_its_root
+from spear.evidence.checks.deciding import COLLECTORS
+from spear.evidence.elsewhere import SeenCheck, as_seen_there, doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
@@ -131,8 +132,19 @@ def assess_command(
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         result = _result(candidate, judged, order, after, numbers)
-        results.append(result.model_copy(update={"own": own_files(seen), "planted": planted, "root": seen.root}))
+        more = {"own": own_files(seen), "planted": planted, "root": seen.root, "partly": _is_partly(seen)}
+        results.append(result.model_copy(update=more))
     return CheckRecord.of(results)
+
+
+def _is_partly(seen: SeenCheck) -> bool:
+    """Whether a runner that collects tests was given some, by files, directories or its own place, and not others."""
+    finding, facts = seen.candidate.finding, seen.facts
+    if finding.tool not in COLLECTORS or CheckKind.TEST not in finding.kinds or finding.cwd is None:
+        return False
+    places = (facts.place(word.partition("::")[0], finding.cwd) for word in finding.selectors if word[:1] != "-")
+    given = tuple(place for place in places if place and facts.exists(place)) or (finding.cwd,)
+    return given != ("",) and facts.tests_beside(COLLECTORS[finding.tool], given)
 
 
 def _on_another_tree(

@@ -227,8 +227,9 @@ def _shown(claim: Claim, final: _FinalState) -> bool:
 
 
 def _is_picked(result: CheckResult) -> bool:
-    """Whether only some tests were picked by name or mark (`-k`, `-m`, `file::test`): it cannot speak of all."""
-    return any(selector.startswith("-") or "::" in selector for selector in result.selectors)
+    """Whether only some tests were picked, by name or mark (`-k`, `-m`, `file::test`), by file or by directory: it
+    cannot speak of all."""
+    return result.partly or any(selector.startswith("-") or "::" in selector for selector in result.selectors)
 
 
 def _numbers(result: CheckResult) -> set[int]:

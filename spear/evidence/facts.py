@@ -212,7 +212,8 @@ class ProjectFacts:
     `made_matching` tells whether this turn created a file that a pattern stands for, `told_here` what it has created or
     changed, `changed_now` what the command at hand changed of what was there before it, `built` finds what
     builds have made by its path, the directories of tools aside; `texts` are the small delivered files with these
-    suffixes and what they say.
+    suffixes and what they say; `tests_beside` tells whether there are tests with these suffixes beside those given, by
+    their files and directories.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -240,6 +241,7 @@ class ProjectFacts:
     told_here: Callable[[str], bool] = _no_file
     changed_now: Callable[[str], bool] = _no_file
     built: Callable[[Callable[[str], bool]], Iterable[str]] = lambda _matches: ()
+    tests_beside: Callable[[frozenset[str], tuple[str, ...]], bool] = lambda _suffixes, _given: False
     texts: Callable[[frozenset[str]], Iterable[tuple[str, str]]] = lambda _suffixes: ()
 
     def other_root(self, directory: str) -> str | None:

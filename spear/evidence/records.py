@@ -73,7 +73,8 @@ class CheckResult(_Value):
     `order` is its place among the checks of the command; `paths` are the arguments that name files; `numbers` are the
     counts of tests seen in its output. `epoch` and `fingerprint` name the state it ran on. `own` are the files that
     decide what it runs where this turn wrote all of them and the project has checks; `planted` the products it may have
-    run that no build made. `root` is the shown name of the other root it worked in, "" the primary one.
+    run that no build made. `root` is the shown name of the other root it worked in, "" the primary one. `partly` says
+    that there are tests of its kind which it was not given.
     """
 
     command: str
@@ -94,6 +95,7 @@ class CheckResult(_Value):
     own: tuple[str, ...] = ()
     planted: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    partly: bool = False
 
 
 class CheckRecord(_Value):

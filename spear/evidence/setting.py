@@ -375,7 +375,7 @@ def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Set
     if name == "PATH":
         return _leads_away(value, tool, facts, setting, around)
     if name in _CODE_PATHS:
-        return any(is_scratch(entry, facts) for entry in value.split(":"))
+        return any(is_scratch(entry, facts) or _holds_own_headers(name, entry, facts) for entry in value.split(":"))
     if name == "NODE_OPTIONS":
         return _LOADS.search(value) is not None
     if name in ("MAKEFLAGS", "GNUMAKEFLAGS"):
@@ -385,6 +385,16 @@ def _diverts(name: str, value: str, tool: str, facts: ProjectFacts, setting: Set
     return made_idle(name, value) or replaces_code(name, value) or _ALWAYS.fullmatch(name) is not None
 
 
+def _holds_own_headers(name: str, entry: str, facts: ProjectFacts) -> bool:
+    """Whether a directory that compilers are pointed to by a variable holds what this turn wrote."""
+    place = facts.place(entry, "") if name.endswith(("INCLUDE_PATH", "CPATH", "COMPILER_PATH")) and entry else None
+    return place is not None and facts.made_matching(posixpath.join(place, "*"))
+
+
+_RUN_BY_BUILDS = names("cc gcc c++ g++ clang clang++ ld as ar sh bash env test cmp diff grep")
+"""What builds and tests run without naming where it lies."""
+
+
 def _leads_away(path: str, tool: str, facts: ProjectFacts, setting: Setting, around: list[Leaf]) -> bool:
     """Whether a PATH looks first where a command can have put a program of any name."""
     entries = path.split(":")
@@ -392,7 +402,8 @@ def _leads_away(path: str, tool: str, facts: ProjectFacts, setting: Setting, aro
     for entry in entries[:own]:
         if (home := _HOME.match(entry)) is not None:
             below = entry[home.end() :]
-            if "$" in below or facts.at_home(posixpath.join(below, tool)) or _touches_home(around):
+            found = any(facts.at_home(posixpath.join(below, name)) for name in (tool, *_RUN_BY_BUILDS))
+            if "$" in below or found or _touches_home(around):
                 return True
         elif entry not in facts.usual_path and not _holds_tools(entry, facts, setting):
             return True

@@ -54,6 +54,7 @@ _STARTS = frozenset(
     }
 )  # fmt: skip
 """Suffixes of files that build programs or start them."""
+_CALLED_LIKE_A_TEST = re.compile(r"^test_|_test\.|\.(?:test|spec)\.|_spec\.|\.(?:t|bats)$|Test\.\w+$")
 OUTSIDE = "outside"
 """The tool name of a record about changes nobody in this turn made."""
 
@@ -335,6 +336,16 @@ class ChangeLog:
                 return
             found = (inside + name for name in files if matches(inside + name))
             yield from (path for path in found if self.is_built(_recorded(root, path)))
+
+    def tests_beside(self, suffixes: frozenset[str], given: tuple[str, ...], root: str = "") -> bool:
+        """Whether a root holds tests with these suffixes beside those given, by files and directories relative to it.
+        Only files called like tests count: what lies beside tests may help them."""
+        made = (within_root(path) for path in self._created if root_of(path) == root)
+        return any(
+            _is_test(path, suffixes) and _CALLED_LIKE_A_TEST.search(PurePosixPath(path).name) is not None
+            for path in itertools.chain(self._before(root), made)
+            if not any(place in ("", path) or path.startswith(f"{place}/") for place in given)
+        )
 
     def texts(self, suffixes: frozenset[str], root: str = "") -> Iterator[tuple[str, str]]:
         """The small delivered files of a root with these suffixes, relative to it, and what they say; 5000 at most."""

@@ -208,7 +208,9 @@ class Keeper:
         own: dict[str, bool] = {}
         for entry in applied:
             place = places[entry.path]
-            if delivered[entry.path] or git_part(entry.path) is not None or entry.kind is UpperKind.MODE:
+            if git_part(entry.path) is not None or entry.kind is UpperKind.MODE:
+                continue
+            if delivered[entry.path] and not _leads_out_of(place.root, entry):
                 continue
             if place.root_name == _GIT:
                 continue
@@ -277,6 +279,14 @@ def _change(entry: UpperEntry, shown: str, delivered: bool) -> Change:
         before_mode=entry.before.mode if moved else None,
         after_mode=entry.after.mode if moved else None,
     )
+
+
+def _leads_out_of(root: Path, entry: UpperEntry) -> bool:
+    """Whether a link takes the place of products and leads out of its root, where nobody watches."""
+    if entry.after.kind is not NodeKind.LINK or not is_product(entry.path):
+        return False
+    place = os.path.normpath(root / entry.path.rpartition("/")[0] / entry.after.target)
+    return not Path(place).is_relative_to(root)
 
 
 def _digest(state: PathState) -> str | None:

@@ -126,6 +126,10 @@ class TurnFacts(Protocol):
         """What builds have made in a root, whose path relative to it matches."""
         ...
 
+    def tests_beside(self, suffixes: frozenset[str], given: tuple[str, ...], root: str = "") -> bool:
+        """Whether a root holds tests with these suffixes beside those given, by files and directories in it."""
+        ...
+
     def texts(self, suffixes: frozenset[str], root: str = "") -> Iterator[tuple[str, str]]:
         """The small delivered files of a root with these suffixes, relative to it, and what they say."""
         ...
@@ -200,6 +204,7 @@ def _facts_in(
         made_matching=lambda pattern: turn.made_matching(recorded(pattern)),
         told_here=lambda path: turn.told_here(recorded(path)),
         built=lambda matches: turn.built(matches, root_of(recorded(""))),
+        tests_beside=lambda suffixes, given: turn.tests_beside(suffixes, given, root_of(recorded(""))),
         texts=lambda suffixes: turn.texts(suffixes, root_of(recorded(""))),
     )
 

@@ -263,3 +263,26 @@ def test_a_pass_on_what_the_source_makes_counts(limits: Tree, makefile, before, 
     built(limits, before)
     turn = limits.turn(ASK, *steps, "I reworked the limits.", flags=OFF)
     assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+TESTS_OF = {
+    "tests/test_one.py": ("python3 -m pytest -q tests/test_one.py", "UNVERIFIED"),
+    "a directory": ("cd sub && python3 -m pytest -q", "UNVERIFIED"),
+    "all by their directories": ("python3 -m pytest -q tests sub", "VERIFIED"),
+    "all": ("python3 -m pytest -q", "VERIFIED"),
+}
+
+
+@pytest.mark.parametrize(("command", "verdict"), TESTS_OF.values(), ids=TESTS_OF)
+def test_some_tests_do_not_speak_of_all(tree: Tree, command, verdict):
+    tree.write("counter.py", "def step(value):\n    return value + 1\n")
+    for path in ("tests/test_one.py", "tests/test_two.py", "sub/test_three.py"):
+        tree.write(path, "def test_it():\n    assert True\n")
+    tree.write("tests/helper.py", "X = 1\n")
+    built(tree, "true")
+    edit = ("patch", {"path": "counter.py", "old_string": "value + 1", "new_string": "1 + value"})
+    turn = tree.turn(ASK, edit, sh(command), "All tests pass.", flags=OFF)
+    assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
+    some = tree.turn(ASK, ("patch", {"path": "counter.py", "old_string": "1 + value", "new_string": "value + 1"}), sh(command),
+                     "The tests pass.", flags=OFF)  # fmt: skip
+    assert some.verdict == "VERIFIED", (some.result["checks"], some.result["reasons"])

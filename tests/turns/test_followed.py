@@ -64,6 +64,16 @@ PLANTED = {
 }  # fmt: skip
 
 
+FAKE = "#!/bin/sh\nfor a; do case $p in -o) cp /bin/true $a;; esac; p=$a; done\n"
+PLANTED |= {
+    "a compiler in the home directory": [
+        sh(f"mkdir -p ~/bin; cat > ~/bin/cc <<'E'\n{FAKE}E\nchmod +x ~/bin/cc"), sh("PATH=~/bin:$PATH make all"), sh("make test")],
+    "a header in the place of a system's": [write("tests/stdio.h", "#define printf(...) 0; return 0\n"), sh("C_INCLUDE_PATH=tests make all"), sh("make test")],
+    "a build directory that lies outside": [
+        sh("mkdir -p /tmp/o; cp /bin/true /tmp/o/test_counter; touch -d 2030-01-01 /tmp/o/test_counter; ln -s /tmp/o build"), sh("make test")],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("steps", PLANTED.values(), ids=PLANTED)
 def test_what_it_writes_into_the_products_is_planted(counter: Tree, steps):
     counter.write("cm/CMakeLists.txt", COUNTED)
