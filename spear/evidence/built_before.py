@@ -47,14 +47,27 @@ def finds_dependencies(tool: str, scope: Scope, makefile: str | None) -> bool:
 
 
 def may_be_old(products: Products, facts: ProjectFacts) -> tuple[str, ...]:
-    """The native objects and programs of a tree that are older than source they may be made of."""
+    """The native objects and programs of a tree that are older than source they may be made of, and the archives that
+    may hold objects of source that was removed."""
     sources = [path for path in products.moved if family_of_source(path) is Family.RULES]
+    holds_removed = bool(objects_of_removed(products, facts))
 
     def is_older(path: str) -> bool:
         recorded = facts.recorded(path)
-        return _may_be_native(path) and any(products.is_older(recorded, source) for source in sources)
+        older = any(products.is_older(recorded, source) for source in sources)
+        return _may_be_native(path) and (older or (holds_removed and path.endswith(".a")))
 
     return tuple(path for path in facts.built(is_older) if _is_native(path, facts)) if sources else ()
+
+
+def objects_of_removed(products: Products, facts: ProjectFacts) -> tuple[str, ...]:
+    """The objects of a tree whose source the turn has removed: nothing makes them any more, and an archive that is
+    added to still holds them."""
+    gone = {PurePosixPath(path).stem for path, state in products.state.compiled if state[0] is None}
+    if not gone:
+        return ()
+    sources = {PurePosixPath(path).stem for path, _ in facts.texts(SOURCES[Family.RULES])}
+    return tuple(facts.built(lambda path: path.endswith(".o") and PurePosixPath(path).stem in gone - sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,8 @@ class Ageing:
             return False
         if _is_exact(seen):
             return False
+        if objects_of_removed(self.products, seen.facts) and any(seen.facts.built(lambda path: path.endswith(".a"))):
+            return True
         knowledge = (*self._own_knowledge(seen), *self._knowledge(seen.root))
         programs = launched(seen)
         return any(

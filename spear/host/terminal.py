@@ -101,9 +101,11 @@ class Terminal:
         request: ToolRequest,
         draft: Draft,
         without: Collection[str] = (),
+        removed: Collection[str] = (),
     ) -> CommandResult | Refusal:
         """Run one command, or say why not. Nothing has run when a Refusal comes back. The command finds nothing at the
-        paths it is to do `without`, build products of the primary root; what it does not make anew stays as it was.
+        paths it is to do `without`, build products of the primary root; what it does not make anew stays as it was, but
+        for those that are to be `removed` for good.
         """
         where = self._directory(workdir, request.tool)
         if isinstance(where, Refusal):
@@ -125,7 +127,7 @@ class Terminal:
             assessment = self._policy.assess(consented, self._view(cwd))
             if assessment.refusal is not None:
                 return assessment.refusal
-        return self._perform(assessment, timeout, cwd, notes, request, draft, frozenset(without))
+        return self._perform(assessment, timeout, cwd, notes, request, draft, frozenset(without), frozenset(removed))
 
     def _perform(
         self,
@@ -136,6 +138,7 @@ class Terminal:
         request: ToolRequest,
         draft: Draft,
         without: frozenset[str],
+        removed: frozenset[str],
     ) -> CommandResult | Refusal:
         command = assessment.command
         network, lacking = self._network(assessment)
@@ -143,7 +146,7 @@ class Terminal:
             return _no_helper(request.tool, command)
         roots, upper = self._roots()
         exported = self._shell.environment
-        script = f"{self._removal(without)}{command}"
+        script = f"{self._removal(without | removed)}{command}"
         asked = self._asked(script, timeout, cwd, network, roots, draft)
         outcome = self._execute(asked)
         notes += lacking + self._notes(outcome, assessment, network)

@@ -8,7 +8,7 @@ from pathlib import Path
 from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolResult
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
-from spear.evidence.built_before import may_be_old
+from spear.evidence.built_before import may_be_old, objects_of_removed
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind
 from spear.evidence.products import TOOLS
@@ -116,10 +116,11 @@ class ProjectValidation:
         if outcome.check is None or outcome.check.code is not CheckCode.BUILT_BEFORE:
             return outcome
         facts = self._facts()
-        old = may_be_old(self._recorder.products, facts)
-        if not old or sum(map(len, old)) > _MOST_NAMED:
+        removed = objects_of_removed(self._recorder.products, facts)
+        old = tuple(path for path in may_be_old(self._recorder.products, facts) if path not in removed)
+        if not old or sum(map(len, (*old, *removed))) > _MOST_NAMED:
             return outcome
-        anew = self._run(step, f"{number}-anew", old)
+        anew = self._run(step, f"{number}-anew", old, removed)
         all_made = set(old).isdisjoint(may_be_old(self._recorder.products, facts))
         return anew if anew.status is ValidationStatus.PASSED or all_made else outcome
 
@@ -129,13 +130,15 @@ class ProjectValidation:
         paths = tuple(path for path in found if TOOLS.isdisjoint(path.split("/")))
         return paths if sum(map(len, paths)) <= _MOST_NAMED else ()
 
-    def _run(self, step: ValidationStep, number: str, without: Collection[str] = ()) -> ValidationOutcome:
+    def _run(
+        self, step: ValidationStep, number: str, without: Collection[str] = (), removed: Collection[str] = ()
+    ) -> ValidationOutcome:
         ledger = self._recorder.ledger
         request = ToolRequest(
             f"{VALIDATION_TOOL}-{number}", VALIDATION_TOOL, {"command": step.command, "kind": step.kind.value}
         )
         draft = self._recorder.open(request)
-        done = self._terminal.run(step.command, self._timeout, "/workspace", request, draft, without)
+        done = self._terminal.run(step.command, self._timeout, "/workspace", request, draft, without, removed)
         if isinstance(done, Refusal):
             self._recorder.close(request, ToolResult("", Outcome.REFUSED, done, reason=done.reason))
             found = StepResult(None, "", could_not_run=done.reason)

@@ -70,3 +70,27 @@ def test_what_cannot_be_built_anew_stays_and_is_in_doubt(limits: Tree):
     assert (limits.root / "build" / "test_counter").read_bytes() == before
     assert turn.verdict == "UNVERIFIED"
     assert "built before" in str(turn.result["reasons"]), turn.result["reasons"]
+
+
+ARCHIVE = (
+    "OBJS = $(patsubst src/%.c,build/%.o,$(wildcard src/*.c))\nall: build/test_counter\nbuild/%.o: src/%.c\n\tcc -c -o $@ $<\n"
+    "build/libc.a: $(OBJS)\n\tar rcs $@ $^\nbuild/test_counter: tests/test_counter.c build/libc.a\n"
+    "\tcc -o $@ tests/test_counter.c build/libc.a\ntest: all\n\t./build/test_counter\n"
+)
+USES = "int util(int);\nint counter_step(int value, int limit) { return value >= limit ? util(0) : value + 1; }\n"
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_an_archive_keeps_no_object_of_a_source_that_was_removed(counter: Tree, used):
+    counter.write("Makefile", ARCHIVE)
+    counter.write("src/counter.c", USES if used else USES.replace("util(0)", "0"))
+    counter.write("src/util.c", "int util(int x) { return x; }\n")
+    counter.write("src/x.c", "int x;\n")
+    counter.git("add", "-A")
+    built(counter)
+    remove, change = sh("git rm -q src/util.c"), write("src/x.c", "int x = 1;\n")
+    off = counter.turn(ASK, remove, change, sh("make test"), "The tests pass.", flags=("--validation", "off"))
+    assert off.verdict == "UNVERIFIED", (off.result["checks"], off.result["reasons"])
+    counter.git("reset", "-q", "--hard")
+    turn = counter.turn(ASK, remove, change, sh("make test"), "The tests pass.", "I could not.")
+    assert turn.verdict == ("UNVERIFIED" if used else "VERIFIED"), (turn.result["checks"], turn.result["reasons"])
