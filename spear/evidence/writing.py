@@ -34,6 +34,8 @@ _ANOTHER_TREE = re.compile(r"--(?:work-tree|git-dir)\b")
 _PUTS_FILES = re.compile(
     r"\b(?:sendfile(?:64)?|copy_file_range|symlink(?:at)?|linkat|renameat2?|rename|creat(?:64)?)\b"
 )
+_OPENS_FILES = re.compile(r"\b(?:f?open(?:64|at(?:64)?)?|freopen(?:64)?)\b|basic_(?:of|f)stream|basic_filebuf")
+"""How a compiled program opens files, by names it may make up."""
 _SOURCE_NAME = re.compile(r"[\w./+-]+\.(?:c|cc|cpp|cxx|h|hh|hpp|s|S|o|rs|go|f90)\b")
 
 
@@ -163,10 +165,11 @@ def _told(simple: Simple, facts: ProjectFacts, setting: Setting) -> Telling | No
 
 
 def _told_to_a_stranger(program: str, words: list[str], facts: ProjectFacts) -> Telling | None:
-    """What a program of the scratch directories says of files, which may be no text: one that can run others may do
-    anything, and the names of its sources say nothing."""
+    """What a program of the scratch directories says of files, which may be no text: one that can run others or open
+    files may do anything, and the names of its sources say nothing."""
     text = facts.read(program)
-    if text is None or ("\0" in text and (RUNS_PROGRAMS.search(text) or _PUTS_FILES.search(text))):
+    able = (RUNS_PROGRAMS, _PUTS_FILES, _OPENS_FILES)
+    if text is None or ("\0" in text and any(means.search(text) for means in able)):
         return None
     is_text = "\0" not in text
     return Telling("\n".join([*words, text if is_text else _SOURCE_NAME.sub("", text)]), facts, code=is_text)

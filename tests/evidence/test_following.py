@@ -196,6 +196,7 @@ def test_a_program_outside_says_what_it_may_do(parser):
         "\0\1GLIBC\0puts\0t.c\0": set(),
         "\0system\0": {"build/t"},
         "\0sendfile\0": {"build/t"},
+        "\0fopen\0": {"build/t"},
         "\0build/t\0": {"build/t"},
         "echo hello\n": set(),
     }
