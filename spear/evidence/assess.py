@@ -18,11 +18,14 @@ How the host uses this package, in the order of a turn:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.checks.deciding import COLLECTORS
+from spear.evidence.checks.invocation import Finding
+from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there, doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
@@ -265,7 +268,7 @@ def _by_status(candidate: CheckCandidate, standing: Known, command: CommandFacts
         if summary is not None and summary.bad and kinds & {CheckKind.TEST, CheckKind.RUN}:
             return _Judged(CheckStatus.FAILED, CheckCode.SUMMARY_CONTRADICTS, exit_code, summary)
         if CheckKind.TEST in kinds and (
-            (summary is not None and summary.nothing) or _says_nothing_to_do(command.output)
+            (summary is not None and summary.nothing) or _says_nothing_to_do(candidate.finding, command.output)
         ):
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.NOTHING_TESTED, exit_code, summary)
         tested = CheckKind.TEST in kinds
@@ -300,12 +303,14 @@ def _void_exit(candidate: CheckCandidate, exit_code: int | None, command: Comman
     return CheckCode.COULD_NOT_START if could_not_start(command.output) else None
 
 
-def _says_nothing_to_do(output: str) -> bool:
-    """`make: Nothing to be done for 'test'.` alone: a target that only names a file or a directory."""
-    lines = [line for line in output.split("\n") if line.strip()]
-    return bool(lines) and all(
-        line.startswith(("make: Nothing to be done", "make: 'test", "make: 'check")) for line in lines
-    )
+def _says_nothing_to_do(finding: Finding, output: str) -> bool:
+    """`make: Nothing to be done for 'test'.`, `make: 'test' is up to date.` of a target that was asked for: it only
+    names a file or a directory."""
+    targets = "|".join(map(re.escape, finding.selectors))
+    if finding.tool not in MAKE_NAMES or not targets:
+        return False
+    said = rf"^make: (?:Nothing to be done for ['`](?:{targets})'|['`](?:{targets})' is up to date)\.$"
+    return re.search(said, output, re.MULTILINE) is not None
 
 
 def _members(

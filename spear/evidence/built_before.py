@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -18,7 +18,7 @@ from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.dependencies import Knowledge, includers
 from spear.evidence.elsewhere import SeenCheck
 from spear.evidence.facts import ProjectFacts
-from spear.evidence.kinds import SUBSTANTIAL, Scope
+from spear.evidence.kinds import SUBSTANTIAL, CheckKind, Scope
 from spear.evidence.launching import builds_itself, launched, make_call, make_text, makes_reached
 from spear.evidence.names import names
 from spear.evidence.products import PassedBuild, Products, holds
@@ -95,8 +95,8 @@ class Ageing:
             return False
         if _is_exact(seen):
             return False
-        if objects_of_removed(self.products, seen.facts) and any(seen.facts.built(lambda path: path.endswith(".a"))):
-            return True
+        if objects_of_removed(self.products, seen.facts):
+            return True  # a list of objects, or an archive, may still take them in
         knowledge = (*self._own_knowledge(seen), *self._knowledge(seen.root))
         programs = launched(seen)
         return any(
@@ -116,7 +116,8 @@ class Ageing:
             return False
         known = any(looking.knows(source) for looking in knowledge)
         if not of_family:
-            return not known and not self.products.made_since(source) and self._starts_what_is_there(seen)
+            nothing_new = not self.products.made_since(source) or self._old_tests(source, seen)
+            return not known and nothing_new and self._starts_what_is_there(seen)
         return not known and (bool(old) or self._takes_in_old_objects(source, seen))
 
     def _is_old(self, product: str, source: str, knowledge: tuple[_Looking, ...]) -> bool:
@@ -124,9 +125,24 @@ class Ageing:
             return False
         if any(_LOADED.fullmatch(path) for path in self.products.made_since(source)):
             return False  # made instead of what loads it
-        if any(looking.covers(product, source) for looking in knowledge):
+        if any(looking.covers(product, source, self._takers) for looking in knowledge):
             return False
         return not self._leaves_out(product, source, knowledge)
+
+    def _old_tests(self, source: str, seen: SeenCheck) -> bool:
+        """Whether a test may start a program called like one that is older than a source."""
+        if CheckKind.TEST not in seen.candidate.kinds:
+            return False
+
+        def is_old(path: str) -> bool:
+            called = "test" in posixpath.basename(path).lower() and not PurePosixPath(path).suffix
+            return called and self.products.is_older(seen.facts.recorded(path), source)
+
+        return any(_is_native(path, seen.facts) for path in seen.facts.built(is_old))
+
+    def _takers(self, source: str) -> frozenset[str]:
+        """The files that take a source in."""
+        return includers(within_root(source), self.facts.texts(SOURCES[Family.RULES]))
 
     def _leaves_out(self, product: str, source: str, knowledge: tuple[_Looking, ...], depth: int = 0) -> bool:
         """Whether makefiles say how a product is made, and that a source, which no file takes in, goes into none of
@@ -137,7 +153,7 @@ class Ageing:
             parts = looking.says.parts_without(product, source) if looking.says is not None else None
             older = [part for part in parts or () if self.products.is_older(part, source) and self.facts.is_built(part)]
             if parts is not None and all(self._leaves_out(part, source, knowledge, depth + 1) for part in older):
-                return depth > 0 or not includers(within_root(source), self.facts.texts(SOURCES[Family.RULES]))
+                return depth > 0 or not self._takers(source)
         return False
 
     def _knowledge(self, root: str) -> Iterator[_Looking]:
@@ -198,11 +214,13 @@ class _Looking:
         named = posixpath.basename(product) in map(posixpath.basename, self.build.targets)
         return named or (self.says is not None and self.says.reaches(product, self.build.targets))
 
-    def covers(self, product: str, source: str) -> bool:
+    def covers(self, product: str, source: str, takers: Callable[[str], frozenset[str]]) -> bool:
         """Whether it looked at the product, or may have, and would have made it anew for this source."""
         if self.says is None:
             return self.build.whole and holds(self.build.place, product)
-        return self.says.knows(source) and self.says.may_reach(product, self.build.targets)
+        if not (self.says.knows(source) and self.says.may_reach(product, self.build.targets)):
+            return False
+        return self.says.follows(product, source, takers)
 
     def knows(self, source: str) -> bool:
         """Whether it would have made anew what depends on this source."""

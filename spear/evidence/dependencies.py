@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import PurePosixPath
 
 from spear.evidence.recipes import UNKNOWN, MakeText
@@ -14,6 +14,8 @@ _FINDS_THEM = re.compile(
     re.MULTILINE,
 )
 """How a makefile has its compilers find out what depends on what."""
+_FEW = 2
+"""Fewer names say nothing of what a target is made of."""
 _MAY_FIND = re.compile(
     r"\$[({]MAKE[)}]|\bmake\s+-C|\$\(shell\b|\bfind\b|\bwildcard\s+[^)]*\*(?![.\w])|\*\s|^-?s?include\b", re.MULTILINE
 )
@@ -66,6 +68,20 @@ class Knowledge:
         it, or because compilers tell it."""
         is_header = PurePosixPath(source).suffix in _HEADERS
         return _speaks_of(self._said, source, objects=not is_header) or (is_header and self._finds_them)
+
+    def follows(self, product: str, source: str, takers: Callable[[str], frozenset[str]]) -> bool:
+        """Whether a product is made anew for a header: where all it is made of can be read, the header is among that,
+        or none of that takes it in (`takers`). True of any other source."""
+        reached = self._make.reached((posixpath.relpath(product, self._place or "."),))
+        if (
+            PurePosixPath(source).suffix not in _HEADERS
+            or self._finds_them
+            or UNKNOWN in reached
+            or len(reached) < _FEW
+        ):
+            return True
+        parts = {posixpath.basename(name) for name in reached}
+        return posixpath.basename(source) in parts or parts.isdisjoint(map(posixpath.basename, takers(source)))
 
     def passes_over(self, source: str) -> bool:
         """Whether nothing it says or does is about a source: no name, no pattern, nothing that finds files, no other

@@ -94,3 +94,17 @@ def test_an_archive_keeps_no_object_of_a_source_that_was_removed(counter: Tree, 
     counter.git("reset", "-q", "--hard")
     turn = counter.turn(ASK, remove, change, sh("make test"), "The tests pass.", "I could not.")
     assert turn.verdict == ("UNVERIFIED" if used else "VERIFIED"), (turn.result["checks"], turn.result["reasons"])
+
+
+SKIPS = (
+    "all: build/app\nbuild/app: src/app.c src/counter.c\n\tcc -o $@ src/app.c src/counter.c\ntests: build/test_counter\n"
+    "build/test_counter: src/counter.c tests/test_counter.c\n\tcc -o $@ src/counter.c tests/test_counter.c\n"
+    "test:\n\t@for t in build/test_*; do [ -x $$t ] || continue; ./$$t || exit 1; done\n"
+)
+
+
+def test_a_test_that_passes_over_what_it_does_not_find_shows_nothing_anew(limits: Tree):
+    limits.write("Makefile", SKIPS)
+    built(limits, "make all tests")
+    turn = limits.turn(ASK, BREAK, sh("make test"), "I reworked the limits. The tests pass.")
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])

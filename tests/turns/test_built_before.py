@@ -40,7 +40,18 @@ CHECK_JS = "const assert = require('assert');\nassert.strictEqual(require('./ste
 TEST_JS = "const test = require('node:test');\nconst assert = require('assert');\nconst step = require('../dist/step');\ntest('step', () => assert.strictEqual(step(4, 4), 0));\n"
 
 
+ANOTHERS = (
+    KNOWS.replace("src/counter.c src/limits.h tests", "src/counter.c tests", 1)
+    + "app: src/app.c src/limits.h\n\tcc -o $@ src/app.c src/counter.c\n"
+)
+ITS_OWN = OBJECTS.replace(
+    "build/counter.o: src/counter.c\n", "build/%.o: src/%.c src/%.h\n\tcc -c -o $@ $<\nbuild/counter.o: src/counter.c\n"
+)
+ELSEWHERE = MAKEFILE + "HDRS = $(wildcard include/*.h)\nother: $(HDRS)\n"
 OLD = {
+    "a header of another target": (ANOTHERS, "make all app", [sh("make test")], OFF),
+    "a header of its own name alone": (ITS_OWN, "make all", [sh("make test")], OFF),
+    "headers of another directory": (ELSEWHERE, "make all", [sh("make test")], OFF),
     "a header the makefile does not know": (MAKEFILE, "make all", [sh("make test")], ()),
     "a default that leaves the program out": (PARTS, "make all fresh", [sh("make && ./build/test_counter")], OFF),
     "tests that build nothing": (PARTS, "make all fresh", [sh("make old")], OFF),
@@ -213,6 +224,25 @@ def test_what_autotools_put_there_is_a_builds(limits: Tree, ignored, apart):
     )
     turn = limits.turn(ASK, HARMLESS, *steps, "The tests pass.", flags=OFF)
     assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+@pytest.mark.parametrize("steps", [[sh("make && make test")], [sh("make"), sh("make test")]])
+def test_a_target_that_is_a_directory_tests_nothing(limits: Tree, steps):
+    limits.write("Makefile", KNOWS.replace(".PHONY: all test clean\n", "").replace("test: build/test_counter", "test:"))
+    limits.write("test/readme.txt", "Nothing.\n")
+    built(limits, "true")
+    turn = limits.turn(ASK, BREAK, *steps, "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+@pytest.mark.parametrize("step", [sh("git rm -q src/util.c"), sh("git mv src/util.c src/helper.c")])
+def test_an_object_of_a_source_that_is_gone_is_linked_no_more(limits: Tree, step):
+    text = OBJECTS.replace("build/counter.o build", "build/counter.o build/util.o build", 1)
+    limits.write("Makefile", text + "build/util.o: $(wildcard src/util.c)\n\tcc -c -o $@ $<\n")
+    limits.write("src/util.c", "int util(int x) { return x; }\n")
+    built(limits)
+    turn = limits.turn(ASK, step, sh("make test"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
 
 
 def test_a_test_program_of_before_that_is_cleaned_away_is_no_check_changed(limits: Tree):
