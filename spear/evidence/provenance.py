@@ -219,6 +219,15 @@ _BUILDS_ELSEWHERE = MAKE_NAMES | names("cmake ninja samu meson")
 """Builders that work where they were set up, and not where their source is."""
 
 
+def _writes(build: CheckResult) -> bool:
+    """Whether a builder writes all the programs around it: `cargo check` writes none, `cargo build --release` others,
+    and `go build` its own alone."""
+    words = build.command.split()
+    if build.tool == "cargo":
+        return not {"check", "c", "--release", "-r", "--profile"} & set(words)
+    return build.tool != "go" or "-o" in words
+
+
 def _build_of(build: CheckResult, facts: ProjectFacts) -> PassedBuild:
     """What is kept of a build that passed. Of other roots it is all of them, and nobody looks into their makefiles."""
     place = build.root or build.cwd
@@ -228,7 +237,7 @@ def _build_of(build: CheckResult, facts: ProjectFacts) -> PassedBuild:
         place,
         build.root if build.tool in _BUILDS_ELSEWHERE else place,
         build.selectors,
-        build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors),
+        build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors) and _writes(build),
         finds_dependencies(build.tool, build.scope, next(filter(None, texts), None)),
     )
 

@@ -316,3 +316,28 @@ def test_some_tests_do_not_speak_of_all(tree: Tree, command, verdict):
     some = tree.turn(ASK, ("patch", {"path": "counter.py", "old_string": "1 + value", "new_string": "value + 1"}), sh(command),
                      "The tests pass.", flags=OFF)  # fmt: skip
     assert some.verdict == "VERIFIED", (some.result["checks"], some.result["reasons"])
+
+
+@pytest.mark.parametrize(("more", "verdict"), [("", "UNVERIFIED"), ("\n\ntest_step()\n", "VERIFIED")])
+def test_a_file_that_only_defines_tests_runs_none(tree: Tree, more, verdict):
+    tree.write("counter.py", "def step(value):\n    return value + 1\n")
+    tree.write("tests/test_c.py", f"def test_step():\n    assert True\n{more}")
+    built(tree, "true")
+    edit = ("patch", {"path": "counter.py", "old_string": "value + 1", "new_string": "1 + value"})
+    turn = tree.turn(ASK, edit, sh("python3 tests/test_c.py"), "The tests pass.", flags=OFF)
+    assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust here")
+@pytest.mark.parametrize("wrong", ["cargo check --offline", "cargo build --offline --release"])
+def test_a_builder_covers_only_what_it_writes(tree: Tree, wrong):
+    tree.write("Cargo.toml", '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n')
+    tree.write("src/main.rs", 'fn main() { println!("1"); }\n')
+    tree.write(".gitignore", "target/\n")
+    built(tree, "cargo build --offline")
+    edit = ("patch", {"path": "src/main.rs", "old_string": '"1"', "new_string": '"2"'})
+    turn = tree.turn(ASK, edit, sh(f"{wrong} && ./target/debug/x"), "It runs.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+    right = tree.turn(ASK, ("patch", {"path": "src/main.rs", "old_string": '"2"', "new_string": '"3"'}),
+                      sh("cargo build --offline && ./target/debug/x"), "It runs.", flags=OFF)  # fmt: skip
+    assert right.verdict == "VERIFIED", (right.result["checks"], right.result["reasons"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from spear.evidence.checks.invocation import Finding, Invocation, kinds
@@ -46,10 +47,19 @@ def kinds_of_name(path: str) -> frozenset[CheckKind]:
     return kinds("tr") if directories & {"test", "tests", "spec"} else kinds("r")
 
 
-def read_program(invocation: Invocation, place: str, _facts: ProjectFacts) -> Finding:
+def read_program(invocation: Invocation, place: str, facts: ProjectFacts) -> Finding:
     """A program of the tree at `place`, with its arguments as its selection."""
     void = CheckCode.LISTING if _VOIDING & set(invocation.known) else None
+    if void is None and place.endswith(".py") and _only_defines_tests(facts.read(posixpath.join(facts.root, place))):
+        void = CheckCode.NOTHING_TESTED
     return Finding(place, kinds_of_name(place), Scope.PROGRAM, invocation.known, (place,), invocation.cwd, void)
+
+
+def _only_defines_tests(text: str | None) -> bool:
+    """Whether a Python file defines tests for a runner to collect, and calls nothing itself."""
+    if text is None or re.search(r"^(?:async )?def test_", text, re.MULTILINE) is None:
+        return False
+    return re.search(r"__main__|^[\w.]+\(|^(?:for|while|with|if|try)\b", text, re.MULTILINE) is None
 
 
 def read_path(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
