@@ -23,7 +23,7 @@ from spear.evidence.launching import builds_itself, launched, make_call, make_te
 from spear.evidence.names import names
 from spear.evidence.products import PassedBuild, Products, holds
 from spear.evidence.roots import root_of, within_root
-from spear.evidence.source_state import SOURCES, Family, families_of_product, family_of_source
+from spear.evidence.source_state import SOURCES, Family, families_of_product, family_of_source, is_makefile
 
 _STARTS_ANYTHING = MAKE_NAMES | names("prove bats runtest")
 _COLLECTS = names("pytest py.test unittest node mocha jest vitest ava tap") | {"node --test"}
@@ -149,7 +149,7 @@ class Ageing:
         its parts. An object is made of the source of its name."""
         if depth and product.endswith((".o", ".lo")):
             return PurePosixPath(product).stem != PurePosixPath(source).stem
-        for looking in knowledge if depth < _DEEPEST else ():
+        for looking in knowledge if depth < _DEEPEST and not is_makefile(source) else ():
             parts = looking.says.parts_without(product, source) if looking.says is not None else None
             older = [part for part in parts or () if self.products.is_older(part, source) and self.facts.is_built(part)]
             if parts is not None and all(self._leaves_out(part, source, knowledge, depth + 1) for part in older):
@@ -243,6 +243,8 @@ def _said_by(makes: Collection[CheckCandidate], facts: ProjectFacts) -> Iterator
 def _is_nobodys(source: str, seen: SeenCheck, knowledge: Collection[_Looking]) -> bool:
     """Whether no makefile at hand has anything to do with a source, and no file takes it in."""
     says = [looking.says for looking in knowledge if looking.says is not None]
+    if is_makefile(source):
+        return False
     if not says or not all(each.passes_over(source) for each in says):
         return False
     return not includers(within_root(source), seen.facts.texts(SOURCES[Family.RULES]))

@@ -64,9 +64,17 @@ _BESIDE = re.compile(
 """Where JavaScript lies that runs as it is, and goes into no bundle."""
 
 
+def is_makefile(path: str) -> bool:
+    """Whether a file holds the rules by which make builds, or a part of them."""
+    name = PurePosixPath(path.lower())
+    return name.name in ("makefile", "gnumakefile") or name.suffix in (".mk", ".mak")
+
+
 def family_of_source(path: str) -> Family | None:
     """The family of a source, None where no compiler reads it."""
     name = PurePosixPath(path.lower())
+    if is_makefile(path):
+        return Family.RULES  # whose flags and commands make what is there
     family = next((family for family, suffixes in SOURCES.items() if name.suffix in suffixes), None)
     is_plain = name.suffix in (".js", ".mjs", ".cjs", ".jsx", ".css")
     if family is Family.WEB and (is_plain or ".config." in name.name) and _BESIDE.search(within_root(path).lower()):

@@ -341,3 +341,16 @@ def test_a_builder_covers_only_what_it_writes(tree: Tree, wrong):
     right = tree.turn(ASK, ("patch", {"path": "src/main.rs", "old_string": '"2"', "new_string": '"3"'}),
                       sh("cargo build --offline && ./target/debug/x"), "It runs.", flags=OFF)  # fmt: skip
     assert right.verdict == "VERIFIED", (right.result["checks"], right.result["reasons"])
+
+
+FLAGS = "CFLAGS = -DFIRST=0\n" + MAKEFILE.replace("cc -Wall", "cc $(CFLAGS)")
+
+
+@pytest.mark.parametrize("flags", [OFF, ()], ids=["by the model", "by the host"])
+def test_flags_that_changed_make_what_is_there_old(limits: Tree, flags):
+    limits.write("src/limits.h", "\n")
+    limits.write("Makefile", FLAGS)
+    built(limits)
+    edit = ("patch", {"path": "Makefile", "old_string": "FIRST=0", "new_string": "FIRST=7"})
+    turn = limits.turn(ASK, edit, sh("make test"), "The tests pass.", "I could not.", flags=flags)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
