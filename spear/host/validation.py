@@ -111,7 +111,7 @@ class ProjectValidation:
         number = f"{self._recorder.ledger.epoch}-{index}"
         planted = self._planted()
         outcome = self._run(step, number, planted)
-        if planted and outcome.status is not ValidationStatus.PASSED:
+        if planted and outcome.status in (ValidationStatus.FAILED, ValidationStatus.NOT_RUN):
             return self._run(step, f"{number}-as-it-is")
         if outcome.check is None or outcome.check.code is not CheckCode.BUILT_BEFORE:
             return outcome
