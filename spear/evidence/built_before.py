@@ -35,7 +35,6 @@ _GENERATED = re.compile(
 )
 _HEAD = 2_000
 _DEEPEST = 4
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
 def finds_dependencies(tool: str, scope: Scope, makefile: str | None) -> bool:
@@ -100,7 +99,7 @@ class Ageing:
         knowledge = (*self._own_knowledge(seen), *self._knowledge(seen.root))
         programs = launched(seen)
         return any(
-            self._ran_older(source, programs, seen, knowledge) and not _is_nobodys(source, seen, knowledge)
+            self._ran_older(source, programs, seen, knowledge) and not self._is_nobodys(source, knowledge)
             for source in moved
         )
 
@@ -141,8 +140,16 @@ class Ageing:
         return any(_is_native(path, seen.facts) for path in seen.facts.built(is_old))
 
     def _takers(self, source: str) -> frozenset[str]:
-        """The files that take a source in."""
-        return includers(within_root(source), self.facts.texts(SOURCES[Family.RULES]))
+        """The files of its root that take a source in."""
+        there = self.facts.elsewhere(root_of(source)) if root_of(source) else self.facts
+        return includers(within_root(source), there.texts(SOURCES[Family.RULES])) if there is not None else frozenset()
+
+    def _is_nobodys(self, source: str, knowledge: Collection[_Looking]) -> bool:
+        """Whether no makefile at hand has anything to do with a source, and no file takes it in."""
+        says = [looking.says for looking in knowledge if looking.says is not None]
+        if is_makefile(source) or not says or not all(each.passes_over(source) for each in says):
+            return False
+        return not self._takers(source)
 
     def _leaves_out(self, product: str, source: str, knowledge: tuple[_Looking, ...], depth: int = 0) -> bool:
         """Whether makefiles say how a product is made, and that a source, which no file takes in, goes into none of
@@ -171,8 +178,7 @@ class Ageing:
 
     def _takes_in_old_objects(self, source: str, seen: SeenCheck) -> bool:
         """Whether an object that a file makes which takes in this one is older, beside one that is new."""
-        inner = within_root(source)
-        stems = {PurePosixPath(path).stem for path in includers(inner, seen.facts.texts(SOURCES[Family.RULES]))}
+        stems = {PurePosixPath(path).stem for path in self._takers(source)}
         new = {posixpath.dirname(path) for path in self.products.made_since(source) if path.endswith(".o")}
         if not stems or not new:
             return False
@@ -238,16 +244,6 @@ def _said_by(makes: Collection[CheckCandidate], facts: ProjectFacts) -> Iterator
         place = facts.recorded(finding.cwd)
         text, make = make_text(text, base, [word.value for word in made.simple.argv], facts)
         yield _Looking(PassedBuild(place, place, finding.selectors), Knowledge(text, make, place))
-
-
-def _is_nobodys(source: str, seen: SeenCheck, knowledge: Collection[_Looking]) -> bool:
-    """Whether no makefile at hand has anything to do with a source, and no file takes it in."""
-    says = [looking.says for looking in knowledge if looking.says is not None]
-    if is_makefile(source):
-        return False
-    if not says or not all(each.passes_over(source) for each in says):
-        return False
-    return not includers(within_root(source), seen.facts.texts(SOURCES[Family.RULES]))
 
 
 def _decided_by(seen: SeenCheck) -> str | None:

@@ -11,8 +11,9 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from spear.evidence.built_before import MAKEFILES, Ageing, finds_dependencies
+from spear.evidence.built_before import Ageing, finds_dependencies
 from spear.evidence.checks.candidates import CheckCandidate, recognise
+from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there
 from spear.evidence.facts import ProjectFacts

@@ -52,10 +52,8 @@ _REPORTS = names(
 """What is written beside products, by builds and by runs, and is made of no source."""
 _HIDDEN = names(".libs .obj .objs .build .next .stack-work .venv .tox .nox .bin")
 """Hidden directories that hold products; the others are tools' memories, as hidden files are."""
-
-
 _BUILD_FILES = names(
-    ".cmake .mk .mak .am .ac .m4 .in .bzl .bazel .gn .gni .ninja .gradle .kts .lock .mod .sum .toml .build .pro .ld"
+    ".cmake .am .ac .m4 .in .bzl .bazel .gn .gni .ninja .gradle .kts .lock .mod .sum .toml .build .pro .ld"
 )
 _SCRIPTS = names(".py .sh .bash .zsh .pl .rb .lua .tcl .awk .php .r .ps1 .bat")
 _BESIDE = re.compile(

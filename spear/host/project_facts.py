@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.completion import KINDS_OF_VALIDATION
 from spear.evidence.facts import Makefile, ProjectFacts, read_makefile
 from spear.evidence.kinds import CheckKind
@@ -23,7 +24,6 @@ from spear.sandbox.toolchains import host_path
 from spear.shell.syntax import Arguments, Environment, Script, SyntaxProblem
 from spear.workspace import presence
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LARGEST = 1 << 20
 _PROBE_DEPTH = 4
 _PROBE_NAMES = 20_000
@@ -60,7 +60,7 @@ class _Lazy(Mapping[str, Any]):
 
 class _Makefiles(_Lazy):
     def _read(self, directory: str) -> Makefile | None:
-        for name in _MAKEFILES:
+        for name in MAKEFILES:
             text = read_text(self._root / directory / name)
             if text is not None:
                 return read_makefile(text)

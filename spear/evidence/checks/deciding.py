@@ -16,10 +16,11 @@ from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind, Scope
 from spear.evidence.names import names
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""What make follows, the first that is there."""
 _NODE = ("package.json",)
 _MANIFESTS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(MAKE_NAMES, _MAKEFILES),
+    **dict.fromkeys(MAKE_NAMES, MAKEFILES),
     "ninja": ("build.ninja",),
     "ctest": ("CTestTestfile.cmake",),
     "cmake": ("build.ninja", "Makefile"),
