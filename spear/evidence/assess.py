@@ -29,6 +29,7 @@ from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there, doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
+from spear.evidence.import_path import imports_a_copy
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
 from spear.evidence.ordering import changes_come_first, may_be_put_back, own_output
 from spear.evidence.products import NO_PRODUCTS, Products, ProductWrite
@@ -44,7 +45,7 @@ from spear.evidence.runners.output import (
     together,
 )
 from spear.evidence.runners.summary import Summary
-from spear.evidence.setting import Setting
+from spear.evidence.setting import Setting, found_variables, leaves_some_out, sourced
 from spear.evidence.status import Known, Lost, OneFailed, Standing, is_harmless, standings
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
@@ -130,12 +131,15 @@ def assess_command(
         if judged.status is CheckStatus.PASSED and candidate.kinds & PROVING:
             planted = provenance.planted_for(candidate)
             why = CheckCode.PRODUCT_PLANTED if planted else None
-            if after.differences and why is None and not provenance.is_of_present_source(candidate, seen, results):
-                why = CheckCode.BUILT_BEFORE
+            if after.differences and why is None:
+                told, activated = found_variables(script, candidate, setting), sourced(script)
+                is_present = provenance.is_of_present_source(candidate, seen, results)
+                why = None if is_present and not imports_a_copy(seen, told, activated) else CheckCode.BUILT_BEFORE
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         result = _result(candidate, judged, order, after, numbers)
-        more = {"own": own_files(seen), "planted": planted, "root": seen.root, "partly": _is_partly(seen)}
+        partly = _is_partly(seen) or leaves_some_out(script, candidate, setting)
+        more = {"own": own_files(seen), "planted": planted, "root": seen.root, "partly": partly}
         results.append(result.model_copy(update=more))
     return CheckRecord.of(results)
 

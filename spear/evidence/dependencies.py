@@ -14,6 +14,8 @@ _FINDS_THEM = re.compile(
     re.MULTILINE,
 )
 """How a makefile has its compilers find out what depends on what."""
+_INCLUDES = re.compile(r"^ *(?:-|s)?include\s.*$", re.MULTILINE)
+_LOOKS_ELSEWHERE = re.compile(r"\b(?:VPATH|vpath)\b")
 _FEW = 2
 """Fewer names say nothing of what a target is made of."""
 _MAY_FIND = re.compile(
@@ -59,7 +61,7 @@ class Knowledge:
         if any(part.name == path.name or (part.stem == path.stem and part.suffix in (".o", ".lo")) for part in parts):
             return None
         recipes = self._make.recipes_of((inside,))
-        if _speaks_of(recipes, source, objects=True) or re.search(r"\*|`|\$", recipes) is not None:
+        if self._speaks_of(recipes, source, objects=True) or re.search(r"\*|`|\$", recipes) is not None:
             return None
         return tuple(posixpath.normpath(posixpath.join(self._place, name)) for name in reached - {inside})
 
@@ -67,7 +69,8 @@ class Knowledge:
         """Whether a source is among what it says anything depends on: by its name, by a pattern, by the object made of
         it, or because compilers tell it."""
         is_header = PurePosixPath(source).suffix in _HEADERS
-        return _speaks_of(self._said, source, objects=not is_header) or (is_header and self._finds_them)
+        said = _INCLUDES.sub("", self._said)  # to read a makefile in is not to depend on it
+        return self._speaks_of(said, source, objects=not is_header) or (is_header and self._finds_them)
 
     def follows(self, product: str, source: str, takers: Callable[[str], frozenset[str]]) -> bool:
         """Whether a product is made anew for a header: where all it is made of can be read, the header is among that,
@@ -87,17 +90,28 @@ class Knowledge:
         """Whether nothing it says or does is about a source: no name, no pattern, nothing that finds files, no other
         makefile that may."""
         text = f"{self._text}\n{self._said}"
-        return not _speaks_of(text, source, objects=True) and _MAY_FIND.search(text) is None
+        return not self._speaks_of(text, source, objects=True) and _MAY_FIND.search(text) is None
+
+    def _speaks_of(self, text: str, source: str, *, objects: bool) -> bool:
+        """Whether a part of it names a source, a pattern for it, or its object."""
+        path = PurePosixPath(source)
+        name, stem, suffix = map(re.escape, (path.name, path.stem, path.suffix))
+        said = [rf"(?<![\w.-]){name}(?![\w.-])"]
+        if objects and suffix:
+            said += [rf"(?<![\w.]){suffix}(?:\.o|\.lo|)\s*:", rf"(?<![\w.-]){stem}\.l?o(?!\w)"]
+        if any(re.search(each, text) is not None for each in said):
+            return True
+        inside = posixpath.relpath(source, self._place or ".")
+        patterns = re.finditer(rf"(?P<directory>[^\s:=|]*/)?[*%]{suffix}(?![\w.-])", text) if suffix else ()
+        return any(_stands_for(match["directory"] or "", inside, text) for match in patterns)
 
 
-def _speaks_of(text: str, source: str, *, objects: bool) -> bool:
-    """Whether a makefile's text names a source, a pattern for it, or its object."""
-    path = PurePosixPath(source)
-    name, stem, suffix = map(re.escape, (path.name, path.stem, path.suffix))
-    said = [rf"(?<![\w.-]){name}(?![\w.-])", rf"[*%]{suffix}(?![\w.-])"]
-    if objects:
-        said += [rf"(?<![\w.]){suffix}(?:\.o|\.lo|)\s*:", rf"(?<![\w.-]){stem}\.l?o(?!\w)"]
-    return any(re.search(each, text) is not None for each in said)
+def _stands_for(directory: str, path: str, text: str) -> bool:
+    """Whether a pattern for files in a directory may stand for a path. One without a directory may for any, and so may
+    one whose directory is not known, or where make is told to look for files elsewhere."""
+    if not directory or re.search(r"[$*%?\[({]", directory) or _LOOKS_ELSEWHERE.search(text):
+        return True
+    return posixpath.normpath(path).startswith(f"{posixpath.normpath(directory)}/")
 
 
 def includers(source: str, texts: Iterable[tuple[str, str]]) -> frozenset[str]:

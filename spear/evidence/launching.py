@@ -20,7 +20,9 @@ from spear.evidence.elsewhere import SeenCheck
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.following import Followed, is_for_a_shell, package_scripts, parsed
 from spear.evidence.kinds import CheckKind, Scope
-from spear.evidence.recipes import MakeText
+from spear.evidence.named_programs import named_programs, runs_programs
+from spear.evidence.names import names
+from spear.evidence.recipes import make_text
 from spear.evidence.weakened import is_test_file
 
 _BUILDS = re.compile(
@@ -28,10 +30,10 @@ _BUILDS = re.compile(
     r"|\bCC\b|\bCXX\b|distutils|setuptools|\bcffi\b|build_ext"
 )
 """How a script of a language that is not read here speaks of compilers and builders."""
-_STRING = re.compile(r"""["'`]((?:\.{0,2}/)?[\w.+-]+(?:/[\w.+-]+)+)["'`\s]""")
+_TESTS = {**COLLECTORS, "cargo": names(".rs"), "go": names(".go")}
+"""The suffixes of the tests that runners collect, or compile."""
 _DEEPEST = 4
 _MOST_TESTS = 500
-_MOST_INCLUDED = 20
 
 
 def launched(seen: SeenCheck) -> frozenset[str]:
@@ -39,9 +41,14 @@ def launched(seen: SeenCheck) -> frozenset[str]:
     facts = seen.facts
     reached = tuple(_reached(seen.candidate, facts, 0))
     found = {path for candidate in reached for path in _named(candidate, facts)}
-    for path, text in _texts_of(reached, facts):
-        found.update(_spoken_of(path, text, facts))
+    found |= named_programs(tuple(_texts_of(reached, facts)), facts)
     return frozenset(map(facts.recorded, found))
+
+
+def runs_what_it_likes(seen: SeenCheck) -> bool:
+    """Whether the tests or scripts of a check say that they run programs, or load libraries."""
+    reached = tuple(_reached(seen.candidate, seen.facts, 0))
+    return any(runs_programs(text) for _, text in _texts_of(reached, seen.facts))
 
 
 def makes_reached(candidate: CheckCandidate, facts: ProjectFacts) -> tuple[CheckCandidate, ...]:
@@ -99,17 +106,9 @@ def _texts_of(reached: Sequence[CheckCandidate], facts: ProjectFacts) -> Iterato
         if finding.scope is Scope.PROGRAM:
             files = ((path, facts.read(posixpath.join(facts.root, path))) for path in finding.paths)
             yield from ((path, text) for path, text in files if text is not None and not facts.is_built(path))
-        elif finding.tool in COLLECTORS and CheckKind.TEST in finding.kinds:
-            found = ((path, text) for path, text in facts.texts(COLLECTORS[finding.tool]) if is_test_file(path))
+        elif finding.tool in _TESTS and CheckKind.TEST in finding.kinds:
+            found = ((path, text) for path, text in facts.texts(_TESTS[finding.tool]) if is_test_file(path))
             yield from itertools.islice(found, _MOST_TESTS)
-
-
-def _spoken_of(path: str, text: str, facts: ProjectFacts) -> Iterator[str]:
-    """The built files a script names in a string, from where it lies or from the top."""
-    for match in _STRING.finditer(text):
-        for base in ("", posixpath.dirname(path)):
-            if place := facts.place(match[1], base):
-                yield from filter(facts.is_built, (place, f"{place}.js"))
 
 
 def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Followed | None:
@@ -130,11 +129,3 @@ def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Foll
     if finding.scope is not Scope.PROGRAM or not shells or not is_for_a_shell(text):
         return None
     return parsed(text, base, facts, (files[0], *finding.selectors))
-
-
-def make_text(text: str, base: str, words: Sequence[str | None], facts: ProjectFacts) -> tuple[str, MakeText]:
-    """A makefile with the files it includes by name, and the variables it is given on the command line."""
-    given = {name: value for name, equals, value in (word.partition("=") for word in words if word) if equals}
-    for name in MakeText(text, given).includes()[:_MOST_INCLUDED]:
-        text += "\n" + (facts.read(posixpath.normpath(posixpath.join(base, name))) or "")
-    return text, MakeText(text, given)

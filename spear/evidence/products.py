@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from spear.evidence.source_state import UNCHANGED, SourceState, families_of_product, may_be_of
+from spear.evidence.families import families_of_product, may_be_of
+from spear.evidence.source_state import UNCHANGED, SourceState
 
 TOOLS = frozenset({"node_modules", ".venv", "venv", "env", ".tox", ".nox", "site-packages", "vendor", "_opam"})
 """Directories that tools fill with what they install."""
@@ -21,6 +22,8 @@ _PLACES = frozenset(
         "cmakefiles", "zig-out", "dist-newstyle", "__pycache__", ".next",
     }
 )  # fmt: skip
+_BUNDLES = frozenset({"lib", "es", "esm", "cjs", "umd"})
+"""Where source lies in most trees, and bundles in those that do not deliver it."""
 _PROGRAM = re.compile(
     r".+\.(?:o|obj|a|so|dylib|dll|exe|lib|lo|la|ko|elf|pyc|pyo|class|jar|rlib|rmeta|beam|cmi|cmo|cmx|wasm|whl)"
     r"|.+\.so\.[0-9.]+|a\.out|cmake-build-.+|.+\.egg-info|config\.status"
@@ -49,7 +52,9 @@ def is_product(path: str, *, executable: bool = False, existed: bool = True, too
         return False
     if executable or any(part in TOOLS or _PROGRAM.fullmatch(part) for part in parts):
         return True
-    return (tools_own or any(part in _PLACES for part in parts)) and (existed or not _REPORT.fullmatch(parts[-1]))
+    return (tools_own or any(part in _PLACES | _BUNDLES for part in parts)) and (
+        existed or not _REPORT.fullmatch(parts[-1])
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,14 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from spear.evidence.built_before import Ageing, finds_dependencies
+from spear.evidence.built_before import Ageing
 from spear.evidence.checks.candidates import CheckCandidate, recognise
-from spear.evidence.checks.deciding import MAKEFILES
-from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import PROVING, CheckKind, CheckStatus, Scope
-from spear.evidence.names import names
+from spear.evidence.passed_builds import build_of, is_passed_build
 from spear.evidence.planting import Planting, follows_a_build, may_use_scratch, plantings, scratch_writes
-from spear.evidence.products import PassedBuild, Products, ProductWrite, holds, is_program_beneath
+from spear.evidence.products import Products, ProductWrite, holds, is_program_beneath
 from spear.evidence.records import CheckRecord, CheckResult
 from spear.evidence.scratch import scratch_removals, scratch_words
 from spear.evidence.setting import Setting, is_scratch, is_scratch_itself
@@ -30,8 +28,6 @@ from spear.shell.syntax import Script
 _RUNS_BUILT = frozenset({"ctest"})
 """Runners that run what was built, and build nothing."""
 _ADDED_TEST = re.compile(r'add_test\((?:\[=*\[.*?\]=*\]|\S+) "(?P<program>[^"]+)"')
-_EVERYTHING = names("all build default everything world compile test tests check install")
-"""Targets that stand for all there is, or all that its tests need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +101,11 @@ class Provenance:
         in it. True of everything that is not known to run built programs."""
         finding, root = candidate.finding, seen.root
         paths = [path for path in finding.paths if self.facts.is_built(path)] if finding.scope is Scope.PROGRAM else []
-        passed = [result for result in earlier if _is_passed_build(result) and result.root == root]
+        passed = [result for result in earlier if is_passed_build(result) and result.root == root]
         foreign = {planting.path for planting in self.plantings}
         made = {write.path for write in self.wrote if write.path not in foreign} | {path for path, _ in self.stock.made}
         made_now = self.stock.written(self.wrote, {planting.path for planting in self.plantings}, self.compiled)
-        stock = replace(made_now, builds=self.stock.builds | {_build_of(result, self.facts) for result in passed})
+        stock = replace(made_now, builds=self.stock.builds | {build_of(result, self.facts) for result in passed})
         if not stock.changed:
             return True  # nothing that may go into a product has changed at all
         if finding.tool in _RUNS_BUILT:
@@ -190,14 +186,14 @@ def products_after(
         stock = replace(stock, scratch=frozenset(left)) if left != stock.scratch else stock
         stock = stock.written(found.wrote, {planting.path for planting in found.plantings}, found.compiled)
     results = check.results if check is not None else ()
-    passed = [result for result in results if _is_passed_build(result)]
+    passed = [result for result in results if is_passed_build(result)]
     built = {result.root for result in passed}
     if wrote and results and all(result.status is CheckStatus.PASSED for result in results):
         candidates = recognise(script, facts, start=start.start)
         built |= {""} if follows_a_build(script, candidates, facts, start) else set()
     if not passed and built <= stock.built:
         return stock
-    builds = {_build_of(result, facts) for result in passed}
+    builds = {build_of(result, facts) for result in passed}
     return replace(stock, built=stock.built | built, builds=stock.builds | builds)
 
 
@@ -210,37 +206,6 @@ def own_files(seen: SeenCheck) -> tuple[str, ...]:
     before = seen.facts.shown_before()
     builds = CheckKind.BUILD in before and not kinds & {CheckKind.TEST, CheckKind.RUN}
     return own if CheckKind.TEST in before or builds else ()
-
-
-def _is_passed_build(result: CheckResult) -> bool:
-    return result.status is CheckStatus.PASSED and CheckKind.BUILD in result.kinds
-
-
-_BUILDS_ELSEWHERE = MAKE_NAMES | names("cmake ninja samu meson")
-"""Builders that work where they were set up, and not where their source is."""
-
-
-def _writes(build: CheckResult) -> bool:
-    """Whether a builder writes all the programs around it: `cargo check` writes none, `cargo build --release` others,
-    and `go build` its own alone."""
-    words = build.command.split()
-    if build.tool == "cargo":
-        return not {"check", "c", "--release", "-r", "--profile"} & set(words)
-    return build.tool != "go" or "-o" in words
-
-
-def _build_of(build: CheckResult, facts: ProjectFacts) -> PassedBuild:
-    """What is kept of a build that passed. Of other roots it is all of them, and nobody looks into their makefiles."""
-    place = build.root or build.cwd
-    makefiles = MAKEFILES if not build.root and build.tool in MAKE_NAMES else ()
-    texts = (facts.read(posixpath.join(facts.root, build.cwd, name)) for name in makefiles)
-    return PassedBuild(
-        place,
-        build.root if build.tool in _BUILDS_ELSEWHERE else place,
-        build.selectors,
-        build.scope is Scope.PROJECT and all(name in _EVERYTHING for name in build.selectors) and _writes(build),
-        finds_dependencies(build.tool, build.scope, next(filter(None, texts), None)),
-    )
 
 
 def _compiled(candidates: Collection[CheckCandidate], facts: ProjectFacts) -> frozenset[str]:

@@ -6,10 +6,11 @@ as a variable of unknown value, and the stem of a pattern is a pattern.
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from spear.evidence.facts import MakeTarget, read_makefile
+from spear.evidence.facts import MakeTarget, ProjectFacts, read_makefile
 
 UNKNOWN = "${__unknown}"
 _BUILT_IN: Mapping[str, str] = {
@@ -37,6 +38,7 @@ _NO_PLAIN_NAME = re.compile(r"[\s:,]")
 _DEEPEST = 8
 _MOST = 1 << 22
 _MOST_TARGETS = 20_000
+_MOST_INCLUDED = 20
 _PREFIXES = "@-+ \t"
 
 
@@ -116,6 +118,15 @@ class MakeText:
         named = ((name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split())
         return any(name == target and bool(rule.recipe) for name, rule in named)
 
+    def made_with(self, named: re.Pattern[str]) -> Iterator[str]:
+        """The targets that files are made of, with `*` for a stem, whose rule has what a pattern finds in its recipe or
+        among what it depends on."""
+        phony = {name for line in self._rules.get(".PHONY", MakeTarget()).prerequisites for name in line.split()}
+        for names, rule in self._rules.items():
+            said = "\n".join((*self._lines(names, rule), *map(self._variables.fill, rule.prerequisites)))
+            if rule.recipe and named.search(said) is not None:
+                yield from (name for name in self._named(names).split() if name not in phony)
+
     def _closure(self, targets: Iterable[str]) -> dict[str, MakeTarget | None]:
         filled = [(name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split()]
         rules = dict(filled)
@@ -169,6 +180,14 @@ class MakeText:
             command = here.fill(line.lstrip(_PREFIXES)).strip()
             if command and not command.startswith("#"):
                 yield command
+
+
+def make_text(text: str, base: str, words: Sequence[str | None], facts: ProjectFacts) -> tuple[str, MakeText]:
+    """A makefile with the files it includes by name, and the variables it is given on the command line."""
+    given = {name: value for name, equals, value in (word.partition("=") for word in words if word) if equals}
+    for name in MakeText(text, given).includes()[:_MOST_INCLUDED]:
+        text += "\n" + (facts.read(posixpath.normpath(posixpath.join(base, name))) or "")
+    return text, MakeText(text, given)
 
 
 def _pattern(target: str) -> re.Pattern[str]:

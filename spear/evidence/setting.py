@@ -335,6 +335,32 @@ def is_given_another(script: Script, candidate: CheckCandidate, facts: ProjectFa
     )
 
 
+def found_variables(script: Script, candidate: CheckCandidate, setting: Setting) -> tuple[tuple[str, str], ...]:
+    """Every variable a check may see, with its value as exported or as written."""
+    return tuple(_variables(candidate, list(leaves(script)), setting))
+
+
+def sourced(script: Script) -> tuple[str, ...]:
+    """What a script reads into its own shell, by name: `. .venv/bin/activate`."""
+    told = (
+        leaf.simple.argv[1].value
+        for leaf in leaves(script)
+        if leaf.simple.name in (".", "source") and len(leaf.simple.argv) > 1
+    )
+    return tuple(word for word in told if word)
+
+
+_NARROWS = re.compile(r"(?:^|\s)(?:-k|-m|--deselect|--ignore(?:-glob)?|--lf|--ff|--last-failed|-run|--run)\b|::")
+_TELLS_TESTS = names("PYTEST_ADDOPTS GOFLAGS TESTS CTEST_OPTIONS TESTSUITEFLAGS")
+
+
+def leaves_some_out(script: Script, candidate: CheckCandidate, setting: Setting) -> bool:
+    """Whether a variable picks some of the tests there are: `PYTEST_ADDOPTS='-k fast'`, `make check TESTS=a`."""
+    words = (word.value.partition("=")[::2] for word in candidate.simple.argv[1:] if word.value and "=" in word.value)
+    said = (*found_variables(script, candidate, setting), *words)
+    return any(name == "TESTS" or _NARROWS.search(value) for name, value in said if name in _TELLS_TESTS and value)
+
+
 def _without_assertions(candidate: CheckCandidate, words: list[str | None]) -> bool:
     """`python -O` runs tests whose assertions are left out."""
     is_python = (candidate.simple.name or "").startswith(("python", "pypy"))

@@ -14,10 +14,10 @@ from spear.evidence.checks.programs import SHELLS
 from spear.evidence.checks.python import is_interpreter
 from spear.evidence.compiled import RUNS_PROGRAMS
 from spear.evidence.facts import ProjectFacts
+from spear.evidence.families import families_of_product
 from spear.evidence.names import names
 from spear.evidence.products import is_builds_place
 from spear.evidence.setting import Setting, is_scratch
-from spear.evidence.source_state import families_of_product
 from spear.evidence.speaking import Telling, told_by
 from spear.evidence.taking_in import is_told_a_program
 from spear.evidence.tree import Leaf, Path, in_sequence

@@ -24,6 +24,12 @@ _GENERATORS = frozenset(
 )  # fmt: skip
 
 
+_CONFIGURES = frozenset({"cmake", "ccmake", "meson", "configure", "config.status", "gn", "qmake", "qmake6", "premake5"})
+"""Tools that write the build files a build then follows."""
+_RUNS_SCRIPTS = frozenset({"-E", "-P"})
+"""With these CMake is a shell."""
+
+
 _SETTING_UP = frozenset(
     {
         "cmake", "ccmake", "meson", "make", "uv", "virtualenv", "poetry", "pdm", "pipenv", "hatch", "tox", "nox",
@@ -34,7 +40,8 @@ _SETTING_UP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """`regenerates`: the command builds, tests, cleans or runs a generator, and so may write generated files.
+    """`regenerates`: the command builds, tests, cleans, sets a build up or runs a generator, and so may write generated
+    files.
     `keeps_locks`: it may rewrite the lock files of any tool, or of the `programs` it names."""
 
     regenerates: bool = False
@@ -60,4 +67,10 @@ def making(candidates: Iterable[CheckCandidate], programs: Sequence[str], create
     own = set(created)
     runs = any(CheckKind.RUN in c.kinds and c.finding.paths and own.isdisjoint(c.finding.paths) for c in found)
     names = frozenset(posixpath.basename(program) for program in programs)
-    return Making(builds or runs or not names.isdisjoint(_GENERATORS), builds, names)
+    regenerates = builds or runs or not names.isdisjoint(_GENERATORS) or any(_configures(c) for c in found)
+    return Making(regenerates, builds, names)
+
+
+def _configures(candidate: CheckCandidate) -> bool:
+    words = {word.value for word in candidate.simple.argv[1:]}
+    return candidate.simple.name in _CONFIGURES and _RUNS_SCRIPTS.isdisjoint(words)

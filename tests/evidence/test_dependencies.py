@@ -57,7 +57,10 @@ KNOWN = [
     ("src/ring.h", ALL),
     ("src/ring.c", ALL),
     ("tests/test.c", ALL),
-    ("a.h", "HDRS := $(wildcard src/*.h)\nx: $(HDRS)\n\tcc x.c\n"),
+    ("src/a.h", "HDRS := $(wildcard src/*.h)\nx: $(HDRS)\n\tcc x.c\n"),
+    ("src/sub/a.h", "%.o: src/%.h\n\tcc x.c\n"),
+    ("src/a.h", "HDRS := $(wildcard $(DIRS)/*.h)\nx: $(HDRS)\n\tcc x.c\n"),
+    ("src/a.h", "HDRS := $(wildcard *.h)\nVPATH = src\nx: $(HDRS)\n\tcc x.c\n"),
     ("a.h", "%.o: %.c %.h\n\tcc -c $<\n"),
     ("a.h", "x: x.c\n\tcc -MMD -o x x.c\n-include x.d\n"),
     ("a.h", "CFLAGS += -MD -MP\nx: x.c\n"),
@@ -69,6 +72,9 @@ KNOWN = [
     ("b.c", "SRCS = a.c \\\n b.c\nx: $(SRCS)\n"),
 ]
 UNKNOWN_TO_IT = [
+    ("a.h", "HDRS := $(wildcard include/*.h)\nx: $(HDRS)\n\tcc x.c\n"),
+    ("lib/a.c", "build/%.o: src/%.c\n\tcc -c $<\n"),
+    ("Makefile", "all: app\n%.o: %.c\n\tcc $(CFLAGS) -c $<\n% : other\n"),
     ("hidden.c", ALL.replace("build/%.o: src/%.c", "build/x.o: src/x.c")),
     ("src/other.h", ALL),
     ("a.h", "x: x.c\n\tcc -include a.h x.c\n"),

@@ -76,6 +76,8 @@ _OWN_COMMANDS = names(
     "install i ci add remove update audit outdated list ls view info init publish login pack link config cache"
 )
 _VALUED_HERE = names("-w --workspace --filter -F --prefix -C --dir --cwd -p --package")
+_IN_MANY = names("-r --recursive -ws --workspaces -w --workspace --filter -F")
+"""Options with which packages beside this one run their scripts."""
 _DIRECTORY = frozenset({"--prefix", "-C", "--dir", "--cwd"})
 
 
@@ -113,6 +115,9 @@ def _script(
         void = CheckCode.PRINTS_HELP
     elif re.search(r"\|\|\s*(true|:|exit 0)\s*$", body):
         void = CheckCode.STATUS_LOST
+    given = {word.partition("=")[0] for word in invocation.args if word}
+    if "--if-present" in given and name not in scripts and not given & _IN_MANY:
+        void = CheckCode.DID_NOT_RUN
     if {"--help", "--listTests", "--version"} & set(rest):
         void = CheckCode.LISTING
     if not found:

@@ -1,0 +1,80 @@
+"""What rules make of a script or of data, as makefiles and CMake's files say (spec 3.2).
+
+A generator that a recipe names and its rule does not depend on is not run again: what it made before stays.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from spear.evidence.checks.deciding import MAKEFILES
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.families import SOURCES, Family, may_be_native
+from spear.evidence.recipes import UNKNOWN, make_text
+from spear.evidence.roots import root_of, within_root
+
+_CUSTOM_COMMAND = re.compile(r"add_custom_command\s*\(\s*OUTPUT\s(?P<said>(?:[^()]|\([^()]*\))*)\)", re.IGNORECASE)
+_GLOB = re.compile(r"\bfile\s*\(\s*GLOB(?:_RECURSE)?\s(?P<said>(?:(?!CONFIGURE_DEPENDS)[^()])*)\)", re.IGNORECASE)
+_SET = re.compile(r"\bset\s*\(\s*(?P<name>\w+)\s+(?P<value>[^()]*)\)", re.IGNORECASE)
+_KEYWORD = re.compile(r"\s(?:COMMAND|DEPENDS|MAIN_DEPENDENCY|WORKING_DIRECTORY|BYPRODUCTS|COMMENT|VERBATIM|ARGS)\b")
+
+
+def derived_from(path: str, facts: ProjectFacts) -> frozenset[str]:
+    """What rules make of a file that no compiler reads, by its recorded name: sources and programs, relative to its
+    root, with `*` for what cannot be read. What is delivered is made by nobody but its author."""
+    there = facts.elsewhere(root_of(path)) if root_of(path) else facts
+    if there is None:
+        return frozenset()
+    inside = PurePosixPath(within_root(path))
+    module = ".".join(inside.with_suffix("").parts) if inside.suffix == ".py" else inside.name
+    named = re.compile(rf"(?<![\w.-])(?:{re.escape(inside.name)}|{re.escape(module)})(?![\w.-])")
+    found = {made for above in inside.parents for made in _made_with(named, str(above), there)}
+    return frozenset(made for made in found if _is_product(made, there))
+
+
+def is_globbed(path: str, facts: ProjectFacts) -> bool:
+    """Whether CMake finds a source, by its recorded name, by a pattern, and so only when it is set up anew."""
+    there = facts.elsewhere(root_of(path)) if root_of(path) else facts
+    inside = PurePosixPath(within_root(path))
+    for above in inside.parents if there is not None else ():
+        lists = there.read(posixpath.join(there.root, str(above), "CMakeLists.txt")) or ""
+        patterns = (word for match in _GLOB.finditer(lists) for word in match["said"].split())
+        if any(fnmatch.fnmatchcase(inside.name, posixpath.basename(word.strip("\"'"))) for word in patterns):
+            return True
+    return False
+
+
+def _made_with(named: re.Pattern[str], directory: str, facts: ProjectFacts) -> Iterator[str]:
+    """What the build files of a directory of the tree make with what a pattern names."""
+    base = posixpath.normpath(posixpath.join(facts.root, directory))
+    makefile = next(filter(None, (facts.read(posixpath.join(base, name)) for name in MAKEFILES)), None)
+    if makefile is not None:
+        _, make = make_text(makefile, base, (), facts)
+        for target in make.made_with(named):
+            yield posixpath.normpath(posixpath.join(directory, target.replace(UNKNOWN, "*")))
+    for output in _outputs(named, facts.read(posixpath.join(base, "CMakeLists.txt")) or ""):
+        yield f"*/{output}"
+
+
+def _outputs(named: re.Pattern[str], lists: str) -> Iterator[str]:
+    """The base names of what custom commands of a CMakeLists.txt write with what a pattern names."""
+    variables = {match["name"] for match in _SET.finditer(lists) if named.search(match["value"])}
+    for command in _CUSTOM_COMMAND.finditer(lists):
+        outputs = _KEYWORD.split(command["said"], maxsplit=1)[0]
+        rest = command["said"][len(outputs) :]
+        if named.search(rest) or any(f"${{{name}}}" in rest for name in variables):
+            yield from (posixpath.basename(word.strip("\"'")) for word in outputs.split() if not word.endswith("}"))
+
+
+def _is_product(path: str, facts: ProjectFacts) -> bool:
+    """Whether what a rule makes is a source or a program that lies among products, once it is there."""
+    name = PurePosixPath(path)
+    if "*" in path:
+        return name.name != "*" and (name.suffix in SOURCES[Family.RULES] or may_be_native(path))
+    if facts.exists(path) and not facts.is_built(path):
+        return False
+    return name.suffix in SOURCES[Family.RULES] or facts.is_built(path)

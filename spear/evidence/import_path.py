@@ -1,0 +1,120 @@
+"""Whether Python finds an older copy of a changed module before the module itself (spec 3.2, 3.3).
+
+A package that was installed as a copy, or copied by a build, is imported in place of its source where its directory
+stands earlier on the path; tests then speak of what was copied.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
+
+from spear.evidence.elsewhere import SeenCheck
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.kinds import CheckKind
+from spear.evidence.names import names
+from spear.evidence.products import is_builds_place
+from spear.evidence.weakened import is_test_file
+from spear.shell.syntax import Simple
+
+_PYTEST = names("pytest py.test")
+_RUNNERS = _PYTEST | names("unittest nose nosetests trial doctest")
+_RUNS_IN_VENV = names("uv poetry pdm pipenv rye")
+_CONFIGURED = re.compile(r"^\s*pythonpath\s*=\s*(?P<entries>\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_CONFIGURATIONS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_IMPORTS = re.compile(r"^\s*(?:import|from)\s+(?P<module>\w+)", re.MULTILINE)
+_VERSION = re.compile(r"^version(?:_info)?\s*=\s*(?P<version>3\.\d+)", re.MULTILINE)
+
+
+def imports_a_copy(seen: SeenCheck, variables: Collection[tuple[str, str]], activated: Collection[str]) -> bool:
+    """Whether a check of Python's comes to a copy of a module this turn changed, and the copy is another. `variables`
+    are those it sees, `activated` the words of what was sourced before it."""
+    finding, facts = seen.candidate.finding, seen.facts
+    is_python = finding.tool in _RUNNERS or finding.tool.startswith("python") or _runs_script(seen)
+    if not is_python or not finding.kinds & {CheckKind.TEST, CheckKind.RUN} or finding.cwd is None:
+        return False
+    entries = tuple(dict.fromkeys(_search_path(seen, variables, activated)))
+    if not any(is_builds_place(entry) for entry in entries):
+        return False
+    texts = tuple(facts.texts(names(".py")))
+    imported = {match["module"] for _, text in texts for match in _IMPORTS.finditer(text)}
+    changed = (path for path, _ in texts if facts.told_here(path) and not is_test_file(path))
+    return any(_is_found_elsewhere(source, entries, imported, facts) for source in changed)
+
+
+def _runs_script(seen: SeenCheck) -> bool:
+    return any(path.endswith(".py") for path in seen.candidate.finding.paths)
+
+
+def _search_path(seen: SeenCheck, variables: Collection[tuple[str, str]], activated: Collection[str]) -> Iterator[str]:
+    """The directories of the tree in which modules are looked for, in order."""
+    finding, facts, simple = seen.candidate.finding, seen.facts, seen.candidate.simple
+    cwd = finding.cwd or ""
+    if finding.tool in _PYTEST:
+        tests = [path for path, _ in facts.texts(names(".py")) if is_test_file(path)]
+        yield from sorted({_top_of_package(path, facts) for path in tests})
+        yield from _configured(facts)
+    if any(word.value == "-m" for word in simple.argv[1:]) or finding.tool == "unittest":
+        yield cwd
+    yield from (posixpath.dirname(path) for path in finding.paths if _runs_script(seen))
+    for name, value in variables:
+        if name == "PYTHONPATH":
+            places = (facts.place(entry, cwd) for entry in value.split(":") if entry and "$" not in entry)
+            yield from (place for place in places if place is not None)
+    for environment in _environments(simple, cwd, variables, activated, facts):
+        found = _VERSION.search(facts.read(posixpath.join(facts.root, environment, "pyvenv.cfg")) or "")
+        if found is not None:
+            yield posixpath.join(environment, "lib", f"python{found['version']}", "site-packages")
+
+
+def _configured(facts: ProjectFacts) -> Iterator[str]:
+    for name in _CONFIGURATIONS:
+        found = _CONFIGURED.search(facts.read(posixpath.join(facts.root, name)) or "")
+        for entry in re.findall(r"[\w./-]+", found["entries"]) if found is not None else ():
+            if (place := facts.place(entry, "")) is not None:
+                yield place
+
+
+def _environments(
+    simple: Simple,
+    cwd: str,
+    variables: Collection[tuple[str, str]],
+    activated: Collection[str],
+    facts: ProjectFacts,
+) -> Iterator[str]:
+    """The virtual environments of the tree that the interpreter may be one of."""
+    programs = [simple.argv[0].value] if simple.argv else []
+    for program in (*programs, *activated):
+        place = facts.place(program, cwd) if program and "/" in program else None
+        if place is not None:
+            yield posixpath.dirname(posixpath.dirname(place))
+    told = (facts.shown(value) for name, value in variables if name == "VIRTUAL_ENV")
+    yield from (place for place in told if place)
+    if simple.words and simple.words[0].value in _RUNS_IN_VENV:
+        yield ".venv"
+
+
+def _top_of_package(path: str, facts: ProjectFacts) -> str:
+    """The directory a module is imported from: that which holds the outermost package it is in."""
+    directory = posixpath.dirname(path)
+    while directory and facts.exists(posixpath.join(directory, "__init__.py")):
+        directory = posixpath.dirname(directory)
+    return directory
+
+
+def _is_found_elsewhere(source: str, entries: Collection[str], imported: Collection[str], facts: ProjectFacts) -> bool:
+    """Whether the first place a module is found in, under a name that something imports, holds a copy that says
+    something else."""
+    path, top = PurePosixPath(source), _top_of_package(source, facts)
+    tops = (top, *map(str, PurePosixPath(top).parents)) if top else ("",)
+    for called in (path.relative_to(above or ".") for above in tops):
+        if called.parts[0].removesuffix(".py") not in imported:
+            continue
+        places = (posixpath.normpath(posixpath.join(entry, str(called))) for entry in entries)
+        found = next((place for place in places if facts.exists(place)), source)
+        here, there = (facts.read(posixpath.join(facts.root, file)) for file in (source, found))
+        if found != source and facts.is_built(found) and here != there:
+            return True
+    return False
