@@ -31,6 +31,7 @@ from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.import_path import imports_a_copy
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
+from spear.evidence.losing import loses_statuses
 from spear.evidence.ordering import changes_come_first, may_be_put_back, own_output
 from spear.evidence.products import NO_PRODUCTS, Products, ProductWrite
 from spear.evidence.provenance import Provenance, own_files
@@ -127,6 +128,8 @@ def assess_command(
             judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.CHANGED_SOURCE, judged.exit_code, judged.summary)
         elif judged.status is CheckStatus.PASSED and (why := doubt_of(script, candidate, facts, setting)) is not None:
             judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
+        if judged.status is CheckStatus.PASSED and judged.summary is None and loses_statuses(seen):
+            judged = _Judged(CheckStatus.INCONCLUSIVE, CheckCode.STATUS_LOST, judged.exit_code)
         planted: tuple[str, ...] = ()
         if judged.status is CheckStatus.PASSED and candidate.kinds & PROVING:
             planted = provenance.planted_for(candidate)

@@ -40,7 +40,9 @@ def is_globbed(path: str, facts: ProjectFacts) -> bool:
     """Whether CMake finds a source, by its recorded name, by a pattern, and so only when it is set up anew."""
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
     inside = PurePosixPath(within_root(path))
-    for above in inside.parents if there is not None else ():
+    if there is None:
+        return False
+    for above in inside.parents:
         lists = there.read(posixpath.join(there.root, str(above), "CMakeLists.txt")) or ""
         patterns = (word for match in _GLOB.finditer(lists) for word in match["said"].split())
         if any(fnmatch.fnmatchcase(inside.name, posixpath.basename(word.strip("\"'"))) for word in patterns):

@@ -24,6 +24,7 @@ from spear.evidence.named_programs import named_programs, runs_programs
 from spear.evidence.names import names
 from spear.evidence.recipes import make_text
 from spear.evidence.weakened import is_test_file
+from spear.shell.syntax import Script
 
 _BUILDS = re.compile(
     r"""["'`](?:[^"'`\s]*/)?(?:cc|c99|gcc|g\+\+|c\+\+|clang(?:\+\+)?|tcc|make|cmake|ninja|meson|scons|bazel|cargo)(?=["'`\s])"""
@@ -88,6 +89,27 @@ def _reached(candidate: CheckCandidate, facts: ProjectFacts, depth: int) -> Iter
     start = facts.place(followed.directory, "")
     for inner in recognise(followed.script, facts, start=followed.directory if start is None else start):
         yield from _reached(inner, facts, depth + 1)
+
+
+def followed_by(seen: SeenCheck) -> Iterator[tuple[Script, bool]]:
+    """The recipes and scripts that a check follows, each with whether its shell ends at the first failure."""
+    facts = seen.facts
+    for candidate in _reached(seen.candidate, facts, 0):
+        cwd = candidate.finding.cwd
+        base = None if cwd is None else posixpath.normpath(posixpath.join(facts.root, cwd))
+        followed = _followed(candidate, base, facts) if base is not None else None
+        if followed is not None:
+            yield followed.script, _ends_at_once(candidate, facts)
+
+
+def _ends_at_once(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
+    finding = candidate.finding
+    text = facts.read(posixpath.join(facts.root, finding.decided_by[0])) if finding.decided_by else None
+    if text is None:
+        return False
+    if finding.tool in MAKE_NAMES:
+        return re.search(r"^\.(?:POSIX|SHELLFLAGS)\b", text, re.MULTILINE) is not None
+    return re.match(r"#!\S*sh(?:\s+\S+)*\s+-\w*e|#!.*\s-e", text) is not None
 
 
 def _named(candidate: CheckCandidate, facts: ProjectFacts) -> Iterator[str]:

@@ -182,7 +182,7 @@ def _first_word(command: str) -> str:
     return next((word for word in command.split() if not re.fullmatch(r"\w+=.*", word)), command)
 
 
-_DOUBTFUL = frozenset({CheckCode.PRODUCT_PLANTED, CheckCode.BUILT_BEFORE})
+_DOUBTFUL = frozenset({CheckCode.PRODUCT_PLANTED, CheckCode.BUILT_BEFORE, CheckCode.STATUS_LOST})
 _NOTHING = frozenset({CheckCode.NOTHING_TESTED, CheckCode.PRINTS_HELP, CheckCode.DRY_RUN, CheckCode.LISTING})
 
 

@@ -1,0 +1,53 @@
+"""Whole turns in which the project's own recipe or script throws away the status of its tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.turns.conftest import Tree, built, sh
+
+ASK = "Rework the counter in this tree thoroughly."
+CHANGE = ("patch", {"path": "counter.py", "old_string": "v >= limit", "new_string": "{}"})
+TEST = "import sys\nsys.path.insert(0, '.')\nfrom counter import step\nif not step({}:\n    print('wrong answer')\n    sys.exit(1)\n"
+LOST = {
+    "a loop": "for t in tests/*.py; do python3 $t; done",
+    "of known words": "for t in tests/a.py tests/z.py; do python3 $t; done; echo done",
+    "of lines": "ls tests/*.py > list; while read t; do python3 $t; done < list",
+    "in a branch": "if [ -d tests ]; then for t in tests/*.py; do python3 $t; done; fi",
+    "in a loop": "for d in tests; do for t in $d/*.py; do python3 $t; done; done",
+}
+KEPT = {
+    "it ends": "for t in tests/*.py; do python3 $t || exit 1; done",
+    "it counts": "n=0; for t in tests/*.py; do python3 $t || n=1; done; exit $n",
+    "it asks": "n=0; for t in tests/*.py; do python3 $t; [ $? = 0 ] || n=1; done; exit $n",
+    "it branches": "for t in tests/*.py; do if ! python3 $t; then exit 1; fi; done",
+    "the shell ends": "set -e; for t in tests/*.py; do python3 $t; done",
+    "nothing of the tree": "for t in tests/*.py; do echo $t; done; python3 tests/a.py && python3 tests/z.py",
+}
+RUNNERS = {
+    **{name: (loop, "UNVERIFIED") for name, loop in LOST.items()},
+    **{n: (loop, "VERIFIED") for n, loop in KEPT.items()},
+}
+
+
+@pytest.fixture
+def counted(tree: Tree) -> Tree:
+    """Two tests without words for what fails."""
+    tree.write("counter.py", "def step(v, limit):\n    return 0 if v >= limit else v + 1\n")
+    tree.write("tests/a.py", TEST.format("4, 4) == 0"))
+    tree.write("tests/z.py", TEST.format("1, 4) == 2"))
+    tree.write(".gitignore", "__pycache__/\nlist\n")
+    return tree
+
+
+@pytest.mark.parametrize("flags", [(), ("--validation", "off")], ids=["by the host", "by the model"])
+@pytest.mark.parametrize("runner", ["make test", "sh run_tests.sh"])
+@pytest.mark.parametrize(("loop", "verdict"), RUNNERS.values(), ids=RUNNERS)
+def test_a_recipe_that_loses_statuses_shows_nothing(counted: Tree, loop, verdict, runner, flags):
+    recipe = loop.replace("$", "$$") if runner == "make test" else "sh run_tests.sh"
+    counted.write("Makefile", f"test:\n\t{recipe}\n")
+    counted.write("run_tests.sh", loop + "\n")
+    built(counted, "true")
+    change = (CHANGE[0], {**CHANGE[1], "new_string": "limit <= v" if verdict == "VERIFIED" else "v > limit"})
+    turn = counted.turn(ASK, change, sh(runner), "I reworked it. The tests pass.", "I leave it.", flags=flags)
+    assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
