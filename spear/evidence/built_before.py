@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from spear.evidence.checks.candidates import CheckCandidate
+from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.dependencies import Knowledge, includers
 from spear.evidence.derivation import derived_from, is_globbed
@@ -182,7 +183,20 @@ class Ageing:
             return False  # made instead of what loads it
         if any(looking.covers(product, source, self._takers) for looking in knowledge):
             return False
-        return not self._leaves_out(product, source, knowledge)
+        return not (self._leaves_out(product, source, knowledge) or self._is_made_as_before(product, source))
+
+    def _is_made_as_before(self, product: str, source: str) -> bool:
+        """Whether a makefile that changed makes a product as it did before this turn."""
+        before = self.facts.text_before(source) if posixpath.basename(source) in MAKEFILES else None
+        now = self.facts.read(posixpath.join(self.facts.root, source)) if before is not None else None
+        if before is None or now is None or root_of(source):
+            return False
+        directory = posixpath.dirname(source)
+        base = posixpath.normpath(posixpath.join(self.facts.root, directory))
+        target = posixpath.relpath(product, directory or ".")
+        _, old = make_text(before, base, (), self.facts)
+        _, new = make_text(now, base, (), self.facts)
+        return old.way_of_making(target) == new.way_of_making(target) is not None
 
     def _old_tests(self, source: str, seen: SeenCheck) -> bool:
         """Whether a test may start a program called like one that is older than a source."""

@@ -43,7 +43,7 @@ def is_globbed(path: str, facts: ProjectFacts) -> bool:
     if there is None:
         return False
     for above in inside.parents:
-        lists = there.read(posixpath.join(there.root, str(above), "CMakeLists.txt")) or ""
+        lists = there.read(posixpath.normpath(posixpath.join(there.root, above, "CMakeLists.txt"))) or ""
         patterns = (word for match in _GLOB.finditer(lists) for word in match["said"].split())
         if any(fnmatch.fnmatchcase(inside.name, posixpath.basename(word.strip("\"'"))) for word in patterns):
             return True

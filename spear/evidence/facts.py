@@ -210,10 +210,11 @@ class ProjectFacts:
     a word; `shown_before` is what the project's own checks could show before this turn. `elsewhere` gives the facts of
     another root by its shown name, relative to that root, and `recorded` the name records have for such a path.
     `made_matching` tells whether this turn created a file that a pattern stands for, `told_here` what it has created or
-    changed, `changed_now` what the command at hand changed of what was there before it, `built` finds what
-    builds have made by its path, the directories of tools aside; `texts` are the small delivered files with these
-    suffixes and what they say; `tests_beside` tells whether there are tests with these suffixes beside those given, by
-    their files and directories.
+    changed (`told` all of that with these suffixes), `text_before` what a check's own file that it changed said before,
+    `changed_now` what the command at hand changed of what was there before it, `built` finds what builds have made by
+    its path, the directories of tools aside; `texts` are the small delivered files with these suffixes and what they
+    say; `tests_beside` tells whether there are tests with these suffixes beside those given, by their files and
+    directories.
     """
 
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
@@ -239,6 +240,8 @@ class ProjectFacts:
     recorded: Callable[[str], str] = lambda path: path
     made_matching: Callable[[str], bool] = _no_file
     told_here: Callable[[str], bool] = _no_file
+    text_before: Callable[[str], str | None] = lambda _path: None
+    told: Callable[[frozenset[str]], Iterable[str]] = lambda _suffixes: ()
     changed_now: Callable[[str], bool] = _no_file
     built: Callable[[Callable[[str], bool]], Iterable[str]] = lambda _matches: ()
     tests_beside: Callable[[frozenset[str], tuple[str, ...]], bool] = lambda _suffixes, _given: False

@@ -15,10 +15,10 @@ from spear.evidence.elsewhere import SeenCheck
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind
 from spear.evidence.names import names
-from spear.evidence.products import is_builds_place
 from spear.evidence.weakened import is_test_file
 from spear.shell.syntax import Simple
 
+_PYTHON = names(".py")
 _PYTEST = names("pytest py.test")
 _RUNNERS = _PYTEST | names("unittest nose nosetests trial doctest")
 _RUNS_IN_VENV = names("uv poetry pdm pipenv rye")
@@ -35,13 +35,17 @@ def imports_a_copy(seen: SeenCheck, variables: Collection[tuple[str, str]], acti
     is_python = finding.tool in _RUNNERS or finding.tool.startswith("python") or _runs_script(seen)
     if not is_python or not finding.kinds & {CheckKind.TEST, CheckKind.RUN} or finding.cwd is None:
         return False
-    entries = tuple(dict.fromkeys(_search_path(seen, variables, activated)))
-    if not any(is_builds_place(entry) for entry in entries):
+    changed = [path for path in facts.told(_PYTHON) if not is_test_file(path)]
+    entries = tuple(dict.fromkeys(_search_path(seen, variables, activated))) if changed else ()
+    changed = [source for source in changed if any(_copies(source, entries, facts))]
+    if not changed:
         return False
-    texts = tuple(facts.texts(names(".py")))
+    texts = tuple(facts.texts(_PYTHON))
     imported = {match["module"] for _, text in texts for match in _IMPORTS.finditer(text)}
-    changed = (path for path, _ in texts if facts.told_here(path) and not is_test_file(path))
-    return any(_is_found_elsewhere(source, entries, imported, facts) for source in changed)
+    if finding.tool in _PYTEST:  # which looks first where the tests lie
+        tests = (path for path, _ in texts if is_test_file(path) or posixpath.basename(path) == "conftest.py")
+        entries = (*sorted({_top_of_package(path, facts) for path in tests}), *entries)
+    return any(name in imported for source in changed for name in _copies(source, entries, facts))
 
 
 def _runs_script(seen: SeenCheck) -> bool:
@@ -53,8 +57,6 @@ def _search_path(seen: SeenCheck, variables: Collection[tuple[str, str]], activa
     finding, facts, simple = seen.candidate.finding, seen.facts, seen.candidate.simple
     cwd = finding.cwd or ""
     if finding.tool in _PYTEST:
-        tests = [path for path, _ in facts.texts(names(".py")) if is_test_file(path)]
-        yield from sorted({_top_of_package(path, facts) for path in tests})
         yield from _configured(facts)
     if any(word.value == "-m" for word in simple.argv[1:]) or finding.tool == "unittest":
         yield cwd
@@ -84,16 +86,18 @@ def _environments(
     activated: Collection[str],
     facts: ProjectFacts,
 ) -> Iterator[str]:
-    """The virtual environments of the tree that the interpreter may be one of."""
-    programs = [simple.argv[0].value] if simple.argv else []
-    for program in (*programs, *activated):
-        place = facts.place(program, cwd) if program and "/" in program else None
+    """The virtual environments that the interpreter may be one of, in the tree or, absolute, outside."""
+    programs = [word for word in (simple.argv[0].value if simple.argv else None, *activated) if word]
+    for program in programs:
+        place = facts.place(program, cwd) if "/" in program else None
         if place is not None:
             yield posixpath.dirname(posixpath.dirname(place))
-    told = (facts.shown(value) for name, value in variables if name == "VIRTUAL_ENV")
-    yield from (place for place in told if place)
+    told = [value for name, value in variables if name == "VIRTUAL_ENV"]
+    yield from (facts.shown(value) or value for value in told)
     if simple.words and simple.words[0].value in _RUNS_IN_VENV:
         yield ".venv"
+    elif not any("/" in program for program in programs) and not told:
+        yield from (posixpath.dirname(entry) for entry in sorted(facts.usual_path))
 
 
 def _top_of_package(path: str, facts: ProjectFacts) -> str:
@@ -104,17 +108,17 @@ def _top_of_package(path: str, facts: ProjectFacts) -> str:
     return directory
 
 
-def _is_found_elsewhere(source: str, entries: Collection[str], imported: Collection[str], facts: ProjectFacts) -> bool:
-    """Whether the first place a module is found in, under a name that something imports, holds a copy that says
-    something else."""
+def _copies(source: str, entries: Collection[str], facts: ProjectFacts) -> Iterator[str]:
+    """The names under which what is found first is no source, and says something else."""
     path, top = PurePosixPath(source), _top_of_package(source, facts)
     tops = (top, *map(str, PurePosixPath(top).parents)) if top else ("",)
+    here = facts.read(posixpath.join(facts.root, source))
     for called in (path.relative_to(above or ".") for above in tops):
-        if called.parts[0].removesuffix(".py") not in imported:
-            continue
-        places = (posixpath.normpath(posixpath.join(entry, str(called))) for entry in entries)
-        found = next((place for place in places if facts.exists(place)), source)
-        here, there = (facts.read(posixpath.join(facts.root, file)) for file in (source, found))
-        if found != source and facts.is_built(found) and here != there:
-            return True
-    return False
+        for entry in entries:
+            place = posixpath.normpath(posixpath.join(entry, str(called)))
+            there = facts.read(posixpath.join(facts.root, place))
+            if there is None:
+                continue
+            if place != source and there != here and (place.startswith("/") or facts.is_built(place)):
+                yield called.parts[0].removesuffix(".py")
+            break

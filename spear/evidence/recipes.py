@@ -30,6 +30,19 @@ _DOES_MORE = re.compile(
 )
 """What makes a makefile do more than its recipes say, or other things."""
 _INCLUDES = re.compile(r"^ *(?:-|s)?include\s+(?P<files>[^#\n]+)", re.MULTILINE)
+_SETTING = re.compile(
+    r"^(?:export|unexport|vpath|VPATH|\.(?!PHONY)[A-Z_]+\s*:"
+    r"|[^\t\n#=]*[^\s:#=]\s*::?\s*(?:private\s+)?\w+\s*[:?+]?=).*$",
+    re.MULTILINE,
+)
+"""What holds for all of a makefile, or for a target and what it depends on."""
+_OWN_RULES = (
+    "$(CC) $(CXX) $(CPP) $(AS) $(FC) $(AR) $(LD) $(LEX) $(YACC) $(CFLAGS) $(CXXFLAGS) $(CPPFLAGS) $(ASFLAGS) $(FFLAGS)"
+    " $(ARFLAGS) $(LDFLAGS) $(LDLIBS) $(LOADLIBES) $(LFLAGS) $(YFLAGS) $(TARGET_ARCH) $(TARGET_MACH)"
+)
+"""What the recipes of make's own rules are put together of."""
+_FEW = 2
+"""Fewer names say nothing of what a target is made of."""
 _NINJA_COMMAND = re.compile(r"^\s+command\s*=\s*(?P<text>.*)$", re.MULTILINE)
 _NINJA_TAKES_IN = re.compile(r"^\s*(?:include|subninja)\b", re.MULTILINE)
 _NINJA_ASSIGNS = re.compile(r"^\s*(?P<name>[\w.-]+)\s*(?P<how>)=(?P<value>.*)$", re.MULTILINE)
@@ -126,6 +139,16 @@ class MakeText:
             said = "\n".join((*self._lines(names, rule), *map(self._variables.fill, rule.prerequisites)))
             if rule.recipe and named.search(said) is not None:
                 yield from (name for name in self._named(names).split() if name not in phony)
+
+    def way_of_making(self, target: str) -> tuple[frozenset[str], str, str] | None:
+        """All that decides how a target is made: what it depends on, the recipes, the settings of make's own rules.
+        None where not all of that can be read."""
+        reached = self.reached((target,))
+        recipes = self.recipes_of((target,))
+        if UNKNOWN in reached or UNKNOWN in recipes or not self.is_plain or len(reached) < _FEW:
+            return None
+        settings = "\n".join(_SETTING.findall(self._said))
+        return reached, recipes, f"{self._variables.fill(_OWN_RULES)}\n{settings}"
 
     def _closure(self, targets: Iterable[str]) -> dict[str, MakeTarget | None]:
         filled = [(name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split()]

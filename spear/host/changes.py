@@ -279,6 +279,15 @@ class ChangeLog:
         """Whether this turn created a file or changed what it says, and no tool did."""
         return path in self._told and path not in self._moved and path not in self._generated
 
+    def text_before(self, path: str) -> str | None:
+        """What a check's own file that this turn changed said before; None where it was not there."""
+        return self._texts.get(path)
+
+    def told(self, suffixes: frozenset[str], root: str = "") -> Iterator[str]:
+        """The files of a root with these suffixes that this turn created or changed, relative to it."""
+        found = (path for path in sorted(self._told) if root_of(path) == root and self.told_here(path))
+        return (inside for path in found if PurePosixPath(inside := within_root(path)).suffix in suffixes)
+
     def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
         """The tests of a root with these suffixes, where this turn wrote all there are; none otherwise."""
         new = tuple(

@@ -110,6 +110,14 @@ class TurnFacts(Protocol):
         """Whether this turn created a file or changed what it says."""
         ...
 
+    def text_before(self, path: str) -> str | None:
+        """What a check's own file that this turn changed said before."""
+        ...
+
+    def told(self, suffixes: frozenset[str], root: str = "") -> Iterator[str]:
+        """The files of a root with these suffixes that this turn created or changed."""
+        ...
+
     def only_new_tests(self, suffixes: frozenset[str], root: str = "") -> tuple[str, ...]:
         """The tests of a root with these suffixes, where this turn wrote all there are."""
         ...
@@ -203,6 +211,8 @@ def _facts_in(
         recorded=recorded,
         made_matching=lambda pattern: turn.made_matching(recorded(pattern)),
         told_here=lambda path: turn.told_here(recorded(path)),
+        text_before=lambda path: turn.text_before(recorded(path)),
+        told=lambda suffixes: turn.told(suffixes, root_of(recorded(""))),
         built=lambda matches: turn.built(matches, root_of(recorded(""))),
         tests_beside=lambda suffixes, given: turn.tests_beside(suffixes, given, root_of(recorded(""))),
         texts=lambda suffixes: turn.texts(suffixes, root_of(recorded(""))),

@@ -354,3 +354,16 @@ def test_flags_that_changed_make_what_is_there_old(limits: Tree, flags):
     edit = ("patch", {"path": "Makefile", "old_string": "FIRST=0", "new_string": "FIRST=7"})
     turn = limits.turn(ASK, edit, sh("make test"), "The tests pass.", "I could not.", flags=flags)
     assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+@pytest.mark.parametrize("flags", [OFF, ()], ids=["by the model", "by the host"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("clean:\n", "run: all\n\t./build/test_counter\nclean:\n"), (".PHONY: all", "# Targets\n.PHONY: run all")],
+)
+def test_a_makefile_that_makes_it_as_before_leaves_nothing_old(limits: Tree, old, new, flags):
+    limits.write("Makefile", KNOWS)
+    built(limits)
+    change = ("patch", {"path": "Makefile", "old_string": old, "new_string": new})
+    turn = limits.turn(ASK, change, sh("make test"), "I reworked the makefile. The tests pass.", flags=flags)
+    assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])

@@ -4,6 +4,8 @@ the path Python looks along."""
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -177,4 +179,27 @@ def test_a_variable_may_pick_some_of_the_tests(tree: Tree, command, verdict):
     built(tree, "true")
     change = ("patch", {"path": "counter.py", "old_string": "v >= limit", "new_string": "limit <= v"})
     turn = tree.turn(ASK, change, sh(command), sh("python3 -m pytest -q"), "All tests pass.", flags=OFF)
+    assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
+
+
+@pytest.mark.parametrize(("linked", "verdict"), [(False, "UNVERIFIED"), (True, "VERIFIED")])
+def test_an_installed_copy_shows_nothing_of_the_source(tree: Tree, linked, verdict):
+    environment = tree.root / ".venv"
+    tree.write("src/counter.py", "def step(v, limit):\n    return 0 if v >= limit else v + 1\n")
+    tree.write(
+        "tests/test_counter.py",
+        "import unittest\nfrom counter import step\n\n\nclass T(unittest.TestCase):\n"
+        "    def test_step(self):\n        self.assertEqual(step(4, 4), 0)\n",
+    )
+    tree.write(".gitignore", ".venv/\n__pycache__/\n")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=60)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    built(tree, f"cp src/counter.py {packages}/")
+    change = ("patch", {"path": "src/counter.py", "old_string": "v >= limit", "new_string": "limit <= v"})
+    if linked:
+        (packages / "counter.py").unlink()
+        (packages / "counter.pth").write_text(f"{tree.root}/src\n")
+    turn = tree.turn(
+        ASK, change, sh(".venv/bin/python -m unittest discover -s tests"), "I reworked it. The tests pass.", flags=OFF
+    )
     assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
