@@ -17,6 +17,7 @@ from spear.control.report import turn_result
 from spear.events.names import EventName, Stop
 from spear.events.stream import Event
 from spear.events.turn import RepairReport, TurnResult
+from spear.evidence.claims import names_values
 from spear.evidence.completion import VerdictReport, judge
 from spear.evidence.marking import mark
 from spear.evidence.turn import Repair, TurnEvidence, ValidationOutcome
@@ -105,6 +106,8 @@ class Conclusion:
             weakened=host.weakenings(),
             project_declares=host.project_declares(),
             repair=done.repair,
+            outputs=host.outputs(),
+            texts=host.stated() if names_values(done.outcome.answer) else (),
         )
         report = judge(evidence)
         self._emit(

@@ -48,6 +48,14 @@ class TurnHost(Host, Protocol):
         """Checks whose own files the turn changed."""
         ...
 
+    def outputs(self) -> Mapping[int, str]:
+        """What the checks of each call printed, bounded, by the sequence number of its record."""
+        ...
+
+    def stated(self) -> tuple[str, ...]:
+        """What the delivered files this turn changed and the project's tests say now, bounded."""
+        ...
+
     def project_declares(self) -> bool:
         """Whether the project declares how it is verified."""
         ...

@@ -29,12 +29,15 @@ from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.elsewhere import SeenCheck, as_seen_there, doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
+from spear.evidence.heard import built_in_sight, heard
 from spear.evidence.import_path import imports_a_copy
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
 from spear.evidence.losing import loses_statuses
+from spear.evidence.naming import names_of
 from spear.evidence.ordering import changes_come_first, may_be_put_back, own_output
 from spear.evidence.products import NO_PRODUCTS, Products, ProductWrite
 from spear.evidence.provenance import Provenance, own_files
+from spear.evidence.qualities import WARNINGS, contradicted, has_warned
 from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
 from spear.evidence.runners.output import (
     could_not_start,
@@ -116,6 +119,7 @@ def assess_command(
     known = standings(script, command.exit_code, command.pipe_status, command.output)
     summaries = _trusted_summaries(script, candidates, command, facts)
     numbers = numbers_seen(command.output)
+    said = heard(script, command.output, facts, command.start)
     setting = command.setting
     provenance = Provenance.of(script, candidates, facts, setting, command.wrote, products)
     results: list[CheckResult] = []
@@ -141,10 +145,31 @@ def assess_command(
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         result = _result(candidate, judged, order, after, numbers)
-        partly = _is_partly(seen) or leaves_some_out(script, candidate, setting)
-        more = {"own": own_files(seen), "planted": planted, "root": seen.root, "partly": partly}
+        names = _names(script, seen, said) if judged.status is CheckStatus.PASSED else ()
+        more = {
+            "own": own_files(seen),
+            "planted": planted,
+            "root": seen.root,
+            "partly": _is_partly(seen) or leaves_some_out(script, candidate, setting),
+            "names": names,
+        }
         results.append(result.model_copy(update=more))
     return CheckRecord.of(results)
+
+
+def _names(script: Script, seen: SeenCheck, said: str) -> tuple[str, ...]:
+    """The qualities a check names. Every build whose output was seen names what its compiler warned of."""
+    names = names_of(script, seen, said)
+    builds = CheckKind.BUILD in seen.candidate.kinds
+    return tuple(sorted({*names, WARNINGS})) if builds and built_in_sight(script, seen.candidate.path, said) else names
+
+
+def complaints(check: CheckRecord | None, output: str) -> tuple[str, ...]:
+    """The qualities a command's checks said something against, sorted: warnings of a build's compiler, leaks, races."""
+    if check is None:
+        return ()
+    warned = {WARNINGS} if CheckKind.BUILD in check.kinds and has_warned(output) else set[str]()
+    return tuple(sorted(contradicted(output) | warned))
 
 
 def _is_partly(seen: SeenCheck) -> bool:

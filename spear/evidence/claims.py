@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import re
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from spear.evidence.language.english import ENGLISH
+from spear.evidence.language.english_qualities import ENGLISH_QUALITIES
 from spear.evidence.language.french import FRENCH
+from spear.evidence.language.french_qualities import FRENCH_QUALITIES
 from spear.evidence.language.vocabulary import Vocabulary
-from spear.evidence.sentences import plain, sentences
+from spear.evidence.sentences import TOKEN, Reading, read, sentences
+from spear.evidence.spoken_qualities import SpokenQuality, spoken_qualities, without_documentation
+from spear.evidence.spoken_values import spoken_values
+from spear.evidence.values import Value
 
 
 class ClaimKind(StrEnum):
-    """What is claimed. SUCCESS is a claim that things are right without saying which way it was seen."""
+    """What is claimed. SUCCESS is a claim that things are right without saying which way it was seen; NAMED one of a
+    quality that only a check which names it shows (valgrind, coverage, Windows…).
+    """
 
     BUILDS = "builds"
     TESTS_PASS = "tests_pass"  # noqa: S105 - a pass of tests, not a password
@@ -20,12 +29,14 @@ class ClaimKind(StrEnum):
     RUNS = "runs"
     REBUILDS = "rebuilds"
     SUCCESS = "success"
+    NAMED = "named"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One claim. `start` and `end` are character offsets of its sentence in the answer; `number` is a count of tests
     it names, None when it names none; `whole` says that it speaks of all tests. A hedged claim asserts nothing.
+    `values` are the literals that are said to be printed, returned, measured…; `named` is the quality of a NAMED claim.
     """
 
     kind: ClaimKind
@@ -35,45 +46,79 @@ class Claim:
     hedged: bool = False
     number: int | None = None
     whole: bool = False
+    values: tuple[Value, ...] = ()
+    named: str = ""
 
 
 _LANGUAGES = (ENGLISH, FRENCH)
+_QUALITIES = ((ENGLISH, ENGLISH_QUALITIES), (FRENCH, FRENCH_QUALITIES))
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the clauses of a sentence assert, and what they only speak of."""
+
+    asserted: set[ClaimKind] = field(default_factory=set)
+    hedged: set[ClaimKind] = field(default_factory=set)
+    values: dict[Value, None] = field(default_factory=dict)
+    qualities: dict[str, dict[Value, None]] = field(default_factory=dict)
+
+    def add(self, qualities: tuple[SpokenQuality, ...]) -> None:
+        for quality in qualities:
+            self.qualities.setdefault(quality.name, {}).update(dict.fromkeys(quality.values))
 
 
 def read_claims(answer: str) -> tuple[Claim, ...]:
     """Every claim of an answer, hedged ones included, in the order they stand. Never raises."""
     found: list[Claim] = []
     for sentence in sentences(answer):
-        text = plain(sentence.text)
-        asserted, hedged = _kinds(text)
-        for kind in sorted(asserted | hedged):
+        reading = read(sentence.text)
+        text, said = reading.text, _said(reading)
+        plain = Claim(ClaimKind.SUCCESS, sentence.text, sentence.start, sentence.end)
+        for kind in sorted(said.asserted | said.hedged):
             found.append(
-                Claim(
+                replace(
+                    plain,
                     kind=kind,
-                    sentence=sentence.text,
-                    start=sentence.start,
-                    end=sentence.end,
-                    hedged=kind not in asserted,
+                    hedged=kind not in said.asserted,
                     number=_number(text) if kind is ClaimKind.TESTS_PASS else None,
                     whole=kind is ClaimKind.TESTS_PASS and any(x.whole.search(text) for x in _LANGUAGES),
+                    values=tuple(said.values) if kind is ClaimKind.RUNS and kind in said.asserted else (),
                 )
             )
+        for name, values in sorted(said.qualities.items()):
+            found.append(replace(plain, kind=ClaimKind.NAMED, named=name, values=tuple(values)))
     return tuple(found)
 
 
-def _kinds(text: str) -> tuple[set[ClaimKind], set[ClaimKind]]:
+def names_values(answer: str) -> bool:
+    """Whether an answer claims that something prints or returns values, so that it matters what files say."""
+    return any(claim.values and claim.kind is ClaimKind.RUNS for claim in read_claims(answer))
+
+
+def _said(reading: Reading) -> _Said:
     """What a sentence asserts, and what it only speaks of."""
-    asserted: set[ClaimKind] = set()
-    hedged: set[ClaimKind] = set()
+    said = _Said()
+    text = reading.text
     question = text.rstrip(" )*_").endswith("?")
-    for language in _LANGUAGES:
+    for language, words in _QUALITIES:
+        behind = iter(reading.literals)
+        about_tests = language.mentions_tests.search(text) is not None
         for clause in _clauses(text, language):
             firm, soft = _parted(clause, language)
-            about_tests = language.mentions_tests.search(text) is not None
+            literals = tuple(next(behind, "") for _ in TOKEN.finditer(clause))
             mine = _matches(firm, language, about_tests=about_tests)
-            (hedged if question else asserted).update(mine)
-            hedged |= _matches(soft, language, about_tests=about_tests) - mine
-    return asserted, hedged - asserted
+            rest = without_documentation(firm, words)
+            if rest != firm and ClaimKind.BUILDS not in _matches(rest, language, about_tests=about_tests):
+                mine -= {ClaimKind.BUILDS}  # what builds is the documentation
+            (said.hedged if question else said.asserted).update(mine)
+            said.hedged |= _matches(soft, language, about_tests=about_tests) - mine
+            if firm and not question:
+                said.add(spoken_qualities(firm, literals, words))
+                if ClaimKind.RUNS in mine:
+                    said.values.update(dict.fromkeys(spoken_values(firm, literals, language)))
+    said.hedged -= said.asserted
+    return said
 
 
 def _clauses(text: str, language: Vocabulary) -> list[str]:
@@ -115,6 +160,18 @@ def _matches(clause: str, language: Vocabulary, *, about_tests: bool) -> set[Cla
         found -= {ClaimKind.SUCCESS}
     if ClaimKind.REBUILDS in found:
         found -= {ClaimKind.BUILDS}
+    listed = _listed(clause, language)
+    return found - {ClaimKind.SUCCESS} | listed if listed else found
+
+
+def _listed(clause: str, language: Vocabulary) -> set[ClaimKind]:
+    """The kinds of checks that a clause says pass together: "build, tests and lint all pass"."""
+    found: set[ClaimKind] = set()
+    for match in language.lists.finditer(clause):
+        members = match["before"] or match["after"] or ""
+        for member in re.split(r"\s*,\s*|\s(?:and|et)\s|[/+&]", members):
+            kinds = (kind for pattern, kind in language.kinds_of_member if pattern.search(member))
+            found |= {ClaimKind(kind) for kind in itertools.islice(kinds, 1)}
     return found
 
 

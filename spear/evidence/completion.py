@@ -11,10 +11,13 @@ from spear.events.turn import CheckReport
 from spear.evidence.claims import Claim, ClaimKind, read_claims
 from spear.evidence.coverage import Material, covers, material
 from spear.evidence.kinds import PROVING, SUBSTANTIAL, WHY, CheckCode, CheckKind, CheckStatus, Scope
+from spear.evidence.qualities import DOCUMENTATION, SPEED
 from spear.evidence.reasons import Reason, ReasonCode, reason
 from spear.evidence.records import CheckResult
 from spear.evidence.roots import root_of
+from spear.evidence.showing import is_named, unseen_values
 from spear.evidence.turn import (
+    Complaint,
     Origin,
     Repair,
     SeenCheck,
@@ -42,8 +45,10 @@ KINDS_OF_CLAIM: dict[ClaimKind, frozenset[CheckKind]] = {
     ClaimKind.RUNS: frozenset({CheckKind.RUN, CheckKind.TEST}),
     ClaimKind.SUCCESS: SUBSTANTIAL,
     ClaimKind.REBUILDS: frozenset({CheckKind.CLEAN, CheckKind.BUILD}),
+    ClaimKind.NAMED: PROVING,
 }
-"""One kind of these must have passed for a claim to be shown (REBUILDS asks for an order as well)."""
+"""One kind of these must have passed for a claim to be shown (REBUILDS asks for an order as well, NAMED for a check
+that names the quality)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +87,12 @@ def judge(evidence: TurnEvidence) -> VerdictReport:
         return VerdictReport(Verdict.NO_CHANGE, (reason(code, files=touched),), checks)
     final = _final_state(evidence, files)
     claims = [claim for claim in read_claims(evidence.answer) if not claim.hedged]
-    unsupported = tuple(claim for claim in claims if not _shown(claim, final))
+    unsupported = tuple(claim for claim in claims if not _shown(claim, final, evidence))
     blocking = [
         *_failures(evidence, final),
         *_weakenings(evidence, certain=True),
         *_nothing_shown(evidence, final, files, has_claims=bool(claims)),
-        *(_unshown(claim, final) for claim in unsupported),
+        *(_unshown(claim, final, evidence) for claim in unsupported),
     ]
     notes = [*_weakenings(evidence, certain=False), *_failed_before(evidence, final), *_not_run(evidence)]
     if blocking:
@@ -176,10 +181,10 @@ def _validation_checks(outcomes: Iterable[ValidationOutcome]) -> Iterator[SeenCh
                 "scope": Scope.PROJECT if base.scope is Scope.LOOSE else base.scope,
             }
         )
-        yield SeenCheck((_AFTER_EVERY_CALL, order), result)
+        yield SeenCheck((_AFTER_EVERY_CALL, order), result, output=outcome.output)
 
 
-def _is_final(evidence: TurnEvidence, result: CheckResult) -> bool:
+def _is_final(evidence: TurnEvidence, result: CheckResult | Complaint) -> bool:
     """Whether a check ran on the state the turn left."""
     return result.epoch == evidence.ledger.epoch or result.fingerprint == evidence.ledger.fingerprint
 
@@ -206,7 +211,7 @@ def _void_kinds(evidence: TurnEvidence) -> frozenset[CheckKind]:
     return frozenset(void)
 
 
-def _shown(claim: Claim, final: _FinalState) -> bool:
+def _shown(claim: Claim, final: _FinalState, evidence: TurnEvidence) -> bool:
     match claim.kind:
         case ClaimKind.REBUILDS:
             return _rebuilt(final)
@@ -217,13 +222,39 @@ def _shown(claim: Claim, final: _FinalState) -> bool:
             if claim.number is None:
                 return bool(passing)
             return any(claim.number in _numbers(result) for result in passing)
-        case ClaimKind.RUNS if any(CheckKind.RUN in seen.result.kinds for seen in final.own):
-            return True
-        case ClaimKind.BUILDS | ClaimKind.LINT_CLEAN | ClaimKind.RUNS | ClaimKind.SUCCESS:
+        case ClaimKind.RUNS:
+            running = _running(final)
+            return bool(running) and not unseen_values(claim.values, running, evidence.texts)
+        case ClaimKind.NAMED:
+            denied = bool(_complaints(claim, evidence))
+            return not denied and is_named(claim.named, claim.values, _naming(claim, final))
+        case ClaimKind.BUILDS | ClaimKind.LINT_CLEAN | ClaimKind.SUCCESS:
             wanted = KINDS_OF_CLAIM[claim.kind]
             return any(wanted & set(seen.result.kinds) for seen in final.passing)
         case _:
             assert_never(claim.kind)
+
+
+def _running(final: _FinalState) -> list[SeenCheck]:
+    """What shows that something runs: runs and tests, and runs of what only this turn wrote."""
+    own = [seen for seen in final.own if CheckKind.RUN in seen.result.kinds]
+    return [seen for seen in final.passing if KINDS_OF_CLAIM[ClaimKind.RUNS] & set(seen.result.kinds)] + own
+
+
+def _naming(claim: Claim, final: _FinalState) -> list[SeenCheck]:
+    """What may name a quality: what counts for the source; for documentation what reads that alone, and for speed a
+    benchmark of this turn's own."""
+    more: tuple[SeenCheck, ...] = ()
+    if claim.named == DOCUMENTATION:
+        more = tuple(seen for seen in final.looks if seen.result.scope is Scope.DOCUMENTATION)
+    elif claim.named == SPEED:
+        more = final.own
+    return [*final.passing, *more]
+
+
+def _complaints(claim: Claim, evidence: TurnEvidence) -> tuple[Complaint, ...]:
+    """What was said on the final state against the quality that is claimed."""
+    return tuple(c for c in evidence.complaints if c.quality == claim.named and _is_final(evidence, c))
 
 
 def _is_picked(result: CheckResult) -> bool:
@@ -348,9 +379,17 @@ def _not_run(evidence: TurnEvidence) -> Iterator[Reason]:
     )
 
 
-def _unshown(claim: Claim, final: _FinalState) -> Reason:
+def _unshown(claim: Claim, final: _FinalState, evidence: TurnEvidence) -> Reason:
     if claim.kind is ClaimKind.REBUILDS:
         return reason(ReasonCode.REBUILD_NOT_SHOWN, sentence=claim.sentence)
+    if claim.kind is ClaimKind.NAMED:
+        if seen := _complaints(claim, evidence):
+            return reason(ReasonCode.COMPLAINT_SEEN, command=seen[-1].command, sentence=claim.sentence)
+        return reason(ReasonCode.QUALITY_NOT_SHOWN, quality=claim.named, sentence=claim.sentence)
+    if claim.kind is ClaimKind.RUNS and (running := _running(final)):
+        missing = unseen_values(claim.values, running, evidence.texts)
+        named = ", ".join(value.text for value in missing)
+        return reason(ReasonCode.VALUE_NOT_SEEN, value=named, sentence=claim.sentence)
     wanted = KINDS_OF_CLAIM[claim.kind]
     if claim.number is not None and any(wanted & set(seen.result.kinds) for seen in final.passing):
         return reason(ReasonCode.NUMBER_NOT_SEEN, sentence=claim.sentence)

@@ -31,6 +31,9 @@ class ReasonCode(StrEnum):
     CLAIM_NOT_SHOWN = "claim_not_shown"
     NUMBER_NOT_SEEN = "number_not_seen"
     REBUILD_NOT_SHOWN = "rebuild_not_shown"
+    VALUE_NOT_SEEN = "value_not_seen"
+    QUALITY_NOT_SHOWN = "quality_not_shown"
+    COMPLAINT_SEEN = "complaint_seen"
 
 
 TEMPLATES: dict[ReasonCode, str] = {
@@ -63,6 +66,9 @@ TEMPLATES: dict[ReasonCode, str] = {
     ReasonCode.REBUILD_NOT_SHOWN: (
         "No clean, build and look at the result, in that order, ran on the final state for “{sentence}”."
     ),
+    ReasonCode.VALUE_NOT_SEEN: "No check that passed on the final state shows {value}, which “{sentence}” names.",
+    ReasonCode.QUALITY_NOT_SHOWN: "No check of the {quality} passed on the final state that shows “{sentence}”.",
+    ReasonCode.COMPLAINT_SEEN: "What `{command}` printed on the final state speaks against “{sentence}”.",
 }
 """Sentence templates. `files` names at most four files."""
 

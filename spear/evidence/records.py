@@ -42,7 +42,8 @@ class Change(_Value):
 
 class CommandRecord(_Value):
     """A terminal command as it ran. `exit_code` is None when it did not end by itself; `limits` is the mechanism that
-    bounded its tree of processes."""
+    bounded its tree of processes; `complaints` are the qualities
+    (compiler warnings, leaks…) that its checks said something against."""
 
     script: str
     argv0s: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class CommandRecord(_Value):
     background: bool = False
     network: str = "none"
     limits: str = ""
+    complaints: tuple[str, ...] = ()
 
 
 class SummaryRecord(_Value):
@@ -74,7 +76,8 @@ class CheckResult(_Value):
     counts of tests seen in its output. `epoch` and `fingerprint` name the state it ran on. `own` are the files that
     decide what it runs where this turn wrote all of them and the project has checks; `planted` the products it may have
     run that no build made. `root` is the shown name of the other root it worked in, "" the primary one. `partly` says
-    that there are tests of its kind which it was not given.
+    that there are tests of its kind which it was not given. `names` are the qualities it names (a word each of the
+    closed list in `spear.evidence.qualities`).
     """
 
     command: str
@@ -96,6 +99,7 @@ class CheckResult(_Value):
     planted: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
     partly: bool = False
+    names: tuple[str, ...] = ()
 
 
 class CheckRecord(_Value):
@@ -205,6 +209,7 @@ def command_record(
     background: bool,
     network: str,
     limits: str = "",
+    complaints: tuple[str, ...] = (),
 ) -> CommandRecord:
     """A command's record from its own structured result, never from the text the model was shown."""
     return CommandRecord(
@@ -218,4 +223,5 @@ def command_record(
         background=background,
         network=network,
         limits=limits,
+        complaints=complaints,
     )

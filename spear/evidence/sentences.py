@@ -112,14 +112,45 @@ def _sentence(answer: str, start: int, end: int) -> Iterator[Sentence]:
     yield Sentence(stripped, start, start + len(stripped))
 
 
-def plain(sentence: str) -> str:
-    """A sentence for reading: lower case, on one line, inline code and quotations as tokens, without markup."""
-    text = _INLINE_CODE.sub(lambda match: f" {_token(match['inner'])} ", sentence)
-    text = _QUOTED.sub(" ⟦quote⟧ ", text)
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A sentence for reading: lower case, on one line, inline code and quotations as tokens, without markup.
+    `literals` are what stands behind the tokens of `text`, one each, in order and as written.
+    """
+
+    text: str
+    literals: tuple[str, ...] = ()
+
+
+TOKEN = re.compile(r"⟦[a-z]+⟧")
+"""What stands for a piece of inline code or a quotation in a sentence for reading."""
+_TAGGED = re.compile(r"⟦(?P<kind>[a-z]+)#(?P<number>\d+)⟧")
+
+
+def read(sentence: str) -> Reading:
+    """A sentence with its code and quotations set apart."""
+    literals: list[str] = []
+
+    def tagged(token: str, literal: str) -> str:
+        literals.append(literal)
+        return f" {token[:-1]}#{len(literals) - 1}⟧ "
+
+    def code(match: re.Match[str]) -> str:
+        token = _token(match["inner"])
+        return tagged(token, match["inner"].strip()) if token.startswith("⟦") else f" {token} "
+
+    def quotation(match: re.Match[str]) -> str:
+        inner = _TAGGED.sub(lambda tag: literals[int(tag["number"])], match[0][1:-1])
+        return tagged("⟦quote⟧", " ".join(inner.split()))
+
+    text = _INLINE_CODE.sub(code, sentence.replace("⟦", "[").replace("⟧", "]"))
+    text = _QUOTED.sub(quotation, text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=[^\W_])_{1,3}(?!\w)", "", text.replace("’", "'"))
     text = re.sub(r"[✅✔✓☑🎉🟢]️?", " ", text)
-    return " ".join(text.lower().split())
+    left = tuple(literals[int(tag["number"])] for tag in _TAGGED.finditer(text))
+    text = _TAGGED.sub(lambda tag: f"⟦{tag['kind']}⟧", text)
+    return Reading(" ".join(text.lower().split()), left)
 
 
 _TEST_WORDS = re.compile(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.kinds import CheckKind
@@ -12,6 +13,8 @@ from spear.evidence.records import CheckResult, EvidenceRecord
 
 VALIDATION_TOOL = "validation"
 """The tool name of records the host's own validation leaves."""
+NO_OUTPUTS: Mapping[int, str] = MappingProxyType({})
+"""What is known where nobody kept what the checks printed."""
 
 
 class Origin(StrEnum):
@@ -44,6 +47,7 @@ class ValidationOutcome:
     """One step of the project's own validation as the host ran it, on the state named by epoch and fingerprint.
 
     `check` is the same run read as a check (its summary, its kinds); None when the command is not one that is known.
+    `output` is what it printed, where the verdict may need it.
     """
 
     kind: ValidationKind
@@ -55,6 +59,7 @@ class ValidationOutcome:
     fingerprint: str
     detail: str = ""
     check: CheckResult | None = None
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +86,32 @@ class Repair(StrEnum):
 @dataclass(frozen=True, slots=True)
 class SeenCheck:
     """A check with its place in the turn: (sequence number of its call, order within it). `ledger` is the source as its
-    call left it, None where that was the last call's."""
+    call left it, None where that was the last call's; `output` what the checks of its command printed, bounded, ""
+    where nobody kept it."""
 
     place: tuple[int, int]
     result: CheckResult
     ledger: EpochLedger | None = None
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A command's checks said something against a quality (a compiler's warning, a leak) on the state of the source
+    named by epoch and fingerprint, whatever status they ended with."""
+
+    quality: str
+    command: str
+    epoch: int
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEvidence:
     """What the host hands over at the end of a turn. `project_declares` says that the project declares at least one
-    command of how it is verified (spec 3.3, loose compilation).
+    command of how it is verified (spec 3.3, loose compilation). `texts` are what the delivered files that this turn
+    changed and the project's tests say now, for the values an answer names; `complaints` what checks
+    said against qualities.
     """
 
     answer: str
@@ -101,6 +121,8 @@ class TurnEvidence:
     weakened: tuple[Weakening, ...] = ()
     project_declares: bool = False
     repair: Repair = Repair.NONE
+    texts: tuple[str, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
 
     @classmethod
     def from_records(
@@ -112,19 +134,36 @@ class TurnEvidence:
         weakened: tuple[Weakening, ...] = (),
         project_declares: bool = False,
         repair: Repair = Repair.NONE,
+        outputs: Mapping[int, str] = NO_OUTPUTS,
+        texts: tuple[str, ...] = (),
     ) -> TurnEvidence:
         """The evidence of a turn from its records, oldest first: epochs and checks are replayed from them.
 
-        A record of the host's own validation gives its changes only: what it showed is in `validation`.
+        A record of the host's own validation gives its changes only: what it showed is in `validation`. `outputs` are
+        what the checks of a call printed, by the sequence number of its record.
         """
         evidence = cls(
-            answer, validation=validation, weakened=weakened, project_declares=project_declares, repair=repair
+            answer,
+            validation=validation,
+            weakened=weakened,
+            project_declares=project_declares,
+            repair=repair,
+            texts=texts,
         )
+        by_host: dict[str, str] = {}
         for record in records:
-            ledger = evidence.ledger.after(record.changes)
+            ledger, output = evidence.ledger.after(record.changes), outputs.get(record.seq, "")
+            own = record.tool == VALIDATION_TOOL
             seen = tuple(
-                SeenCheck((record.seq, result.order), result, ledger)
-                for result in (record.check.results if record.check and record.tool != VALIDATION_TOOL else ())
+                SeenCheck((record.seq, result.order), result, ledger, output)
+                for result in (record.check.results if record.check and not own else ())
             )
-            evidence = replace(evidence, ledger=ledger, checks=evidence.checks + seen)
-        return evidence
+            complaints = evidence.complaints
+            if record.command is not None:
+                script, state = record.command.script, (ledger.epoch, ledger.fingerprint)
+                complaints += tuple(Complaint(quality, script, *state) for quality in record.command.complaints)
+                if own:
+                    by_host[script] = output
+            evidence = replace(evidence, ledger=ledger, checks=evidence.checks + seen, complaints=complaints)
+        heard = (replace(outcome, output=by_host.get(outcome.command, "")) for outcome in validation)
+        return replace(evidence, validation=tuple(heard))

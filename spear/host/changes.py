@@ -45,6 +45,7 @@ from spear.workspace.roots import PRIMARY, Location, Roots
 _LARGEST_CHECK = 1 << 20
 _MOST_LOOKED_AT = 5000
 _MOST_WALKED = 200_000
+_MOST_STATED = 1 << 24
 _STARTS = frozenset(
     {
         "", ".mk", ".mak", ".sh", ".bash", ".zsh", ".cmake", ".txt", ".py", ".pl", ".rb", ".lua", ".tcl", ".js", ".mjs",
@@ -363,6 +364,21 @@ class ChangeLog:
         for path in itertools.islice(sorted(found), _MOST_LOOKED_AT):
             if (text := _small_text(self._place(_recorded(root, path)))) is not None:
                 yield path, text
+
+    def stated(self) -> tuple[str, ...]:
+        """What the changed delivered files and the tests of the primary root and of every root with changes say now:
+        the values an answer names may stand there. Bounded in number and size; the changed files come first."""
+        changed = [path for path, _ in self._recorder.ledger.net_changes()]
+        roots = dict.fromkeys(("", *map(root_of, changed)))
+        tests = (_recorded(root, path) for root in roots for path in self._before(root) if is_test_file(path))
+        texts: list[str] = []
+        left = _MOST_STATED
+        for path in itertools.islice(dict.fromkeys((*changed, *tests)), _MOST_LOOKED_AT):
+            text = _small_text(self._place(path))
+            if text is not None and "\0" not in text and len(text) <= left:
+                texts.append(text)
+                left -= len(text)
+        return tuple(texts)
 
     def watch(self) -> None:
         """Look at the tree as it is, so that what others change meanwhile is noticed. Returns at once; whatever depends

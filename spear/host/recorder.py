@@ -21,10 +21,14 @@ _READING = frozenset({"read_file", "search_files", "search_internet"})
 FILE_TOOLS = frozenset({"patch", "write_file", "delete_file", "fetch_url"})
 """Tools that change one file as they are told."""
 
+_MOST_KEPT = 1 << 22
+"""Characters of outputs that are kept in memory for the verdict of a turn."""
+
 
 @dataclass(slots=True)
 class Draft:
-    """What the host notes about a call while it performs it."""
+    """What the host notes about a call while it performs it. `output` is what its checks printed, which stays in
+    memory."""
 
     request: ToolRequest
     started: str
@@ -34,6 +38,7 @@ class Draft:
     command: CommandRecord | None = None
     check: CheckRecord | None = None
     output_ref: str = ""
+    output: str = ""
     committed: bool = False
     durable: bool = False
     refusals: tuple[Refusal, ...] = ()
@@ -52,6 +57,7 @@ class Recorder:
         self.ledger = EpochLedger()
         self.products = NO_PRODUCTS
         self.records: list[EvidenceRecord] = []
+        self.outputs: dict[int, str] = {}
 
     def open(self, request: ToolRequest) -> Draft:
         """Begin the record of a call."""
@@ -89,6 +95,15 @@ class Recorder:
             )
         ]
         self.products = self.products.written(written, [write.path for write in written])
+
+    def _keep(self, output: str) -> None:
+        """Keep what the checks of the record being closed printed, for the values an answer names; the oldest goes when
+        it is too much. It is in no record: those are metadata (spec 3.8)."""
+        if not output:
+            return
+        self.outputs[self._seq] = output
+        while sum(map(len, self.outputs.values())) > _MOST_KEPT:
+            del self.outputs[min(self.outputs)]
 
     @property
     def next_seq(self) -> int:
@@ -135,6 +150,7 @@ class Recorder:
                 effect=effect,
                 replay=replay,
             )
+            self._keep(draft.output)
             self._seq += 1
             self.records.append(record)
         self._write(record.model_dump(mode="json"))

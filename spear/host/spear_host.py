@@ -176,6 +176,14 @@ class SpearHost:
         """Checks whose own files the turn changed."""
         return self._log.weakenings()
 
+    def outputs(self) -> Mapping[int, str]:
+        """What the checks of each call printed, by the number of its record."""
+        return self._recorder.outputs
+
+    def stated(self) -> tuple[str, ...]:
+        """What the changed files and the project's tests say now."""
+        return self._log.stated()
+
     def project_declares(self) -> bool:
         """Whether the project declares how it is verified."""
         return bool(declared_commands(self._session.project))

@@ -18,11 +18,12 @@ from pathlib import Path
 from spear.agent.host import CommandResult, FileChange, Refusal, ToolRequest
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
-from spear.evidence.assess import CommandFacts, assess_command
+from spear.evidence.assess import CommandFacts, assess_command, complaints
 from spear.evidence.checks.candidates import recognise
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.generating import generated
+from spear.evidence.heard import heard
 from spear.evidence.kinds import CheckCode
 from spear.evidence.provenance import products_after
 from spear.evidence.records import CheckRecord, command_record
@@ -363,12 +364,14 @@ class Terminal:
             undelivered = [change.path for change in draft.changes if not change.delivered]
             self._log.note_generated(generated(script, known, facts.setting, undelivered, delivered))
             draft.check = assess_command(script, facts, known, before, now, products)
+            draft.output = heard(script, facts.output, known, facts.start) if draft.check is not None else ""
             self._recorder.products = products_after(script, facts.setting, known, facts.wrote, draft.check, products)
         if capture is not None and outcome.output_bytes:
             draft.output_ref = str(capture.relative_to(self._session.state.root))
         draft.command = command_record(
             assessment.command, result, argv0s=_programs(assessment), cwd_before=self._shown(cwd),
             background=bool(outcome.left_running), network=outcome.network.value, limits=outcome.limits,
+            complaints=complaints(draft.check, outcome.output),
         )  # fmt: skip
         for check in draft.check.results if draft.check else ():
             data = {"command": check.command, "kinds": [k.value for k in check.kinds], "status": check.status.value,

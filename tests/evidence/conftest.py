@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from spear.agent.host import Outcome
-from spear.evidence.assess import CommandFacts, assess_command
+from spear.evidence.assess import CommandFacts, assess_command, complaints
 from spear.evidence.completion import VerdictReport, judge
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts, read_makefile
+from spear.evidence.heard import heard
 from spear.evidence.kinds import CheckKind
 from spear.evidence.records import Change, CheckRecord, CommandRecord, EvidenceRecord
 from spear.evidence.turn import TurnEvidence
+from spear.evidence.weakened import is_test_file
 from spear.shell.parse import ShellParser
 from spear.shell.syntax import Script
 
@@ -74,6 +76,7 @@ class Project:
     parser: ShellParser
     declared: Mapping[str, frozenset[CheckKind]] = field(default_factory=dict)
     records: list[EvidenceRecord] = field(default_factory=list)
+    outputs: dict[int, str] = field(default_factory=dict)
     ledger: EpochLedger = field(default_factory=EpochLedger)
 
     def setup(self, path: str, content: str, mode: int = 0o644) -> None:
@@ -87,9 +90,10 @@ class Project:
         return ProjectFacts(
             declared=self.declared,
             makefiles={"": read_makefile(makefile.read_text())} if makefile.exists() else {},
-            exists=lambda path: (self.root / path).is_file(),
+            exists=lambda path: (self.root / path).exists(),
             is_executable=lambda path: os.access(self.root / path, os.X_OK),
             root=str(self.root),
+            read=lambda path: Path(path).read_text("utf-8", "replace") if Path(path).is_file() else None,
         )
 
     def tree(self) -> dict[str, tuple[str, int]]:
@@ -142,7 +146,10 @@ class Project:
         after = self.ledger.after(self._changes(before))
         facts = CommandFacts(exit_code, output, pipes, timed_out=timed_out, start=start)
         check = assess_command(script, facts, self.facts(), self.ledger, after)
-        ran = CommandRecord(script=command, exit_code=exit_code, pipe_status=pipes)
+        self.outputs[len(self.records)] = heard(script, output, self.facts(), start)
+        ran = CommandRecord(
+            script=command, exit_code=exit_code, pipe_status=pipes, complaints=complaints(check, output)
+        )
         self._record("terminal", before, ran, check)
         return check
 
@@ -200,7 +207,11 @@ class Project:
         self.ledger = after
 
     def verdict(self, answer: str, **more: object) -> VerdictReport:
-        return judge(TurnEvidence.from_records(self.records, answer, **more))
+        changed = [path for path, _ in self.ledger.net_changes()]
+        paths = dict.fromkeys([*changed, *filter(is_test_file, self.tree())])
+        texts = tuple((self.root / path).read_text(errors="replace") for path in paths if (self.root / path).is_file())
+        given = {"outputs": self.outputs, "texts": texts, **more}
+        return judge(TurnEvidence.from_records(self.records, answer, **given))
 
 
 @pytest.fixture

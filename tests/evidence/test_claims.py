@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from spear.evidence.claims import ClaimKind, read_claims
+from spear.evidence.qualities import NAMES
 from spear.evidence.sentences import sentences
+from spear.evidence.values import Role
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/claims.jsonl").read_text("utf-8").splitlines()]
 
@@ -20,11 +22,19 @@ def asserted(text):
 def right(row):
     claims = asserted(row["text"])
     number = next((claim.number for claim in claims if claim.number is not None), None)
-    return sorted({claim.kind.value for claim in claims}) == row["claims"] and number == row["number"]
+    kinds = sorted({claim.kind.value for claim in claims if claim.kind is not ClaimKind.NAMED})
+    named = sorted(claim.named for claim in claims if claim.kind is ClaimKind.NAMED)
+    values = [value.text for claim in claims for value in claim.values]
+    return (kinds, number, named, values) == (
+        row["claims"],
+        row["number"],
+        row.get("named", []),
+        row.get("values", []),
+    )
 
 
 def test_the_labelled_set_is_large_and_a_third_of_it_is_for_testing():
-    assert len(ROWS) >= 300
+    assert len(ROWS) >= 550
     assert len([row for row in ROWS if row["split"] == "test"]) * 3 >= len(ROWS) - 3
 
 
@@ -35,6 +45,46 @@ def test_every_tuning_sentence_is_read_right():
 def test_most_sentences_never_tuned_for_are_read_right():
     kept = [row for row in ROWS if row["split"] == "test"]
     assert sum(map(right, kept)) / len(kept) >= 0.95
+
+
+def test_every_quality_that_is_labelled_is_on_the_closed_list():
+    assert {name for row in ROWS for name in row.get("named", [])} <= NAMES
+
+
+def test_half_of_the_sentences_claim_nothing_that_needs_a_name_or_a_value():
+    assert len([row for row in ROWS if "named" not in row and "values" not in row]) * 2 >= len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "values"),
+    [
+        ("It prints `a  b` and 7.", ["a  b", "7"]),
+        ("`total()` returns 3 and the tests pass.", ["3"]),
+        ('Running it prints "it\'s `fine`".', ["it's fine"]),
+        ("See [`x`](https://example.org/`y`): it prints `z`.", ["z"]),
+        ('`f(1)` returns `None`; `g()` returns "no".', ["None", "no"]),
+        ("It returned 5 before; it now returns 0.", ["0"]),
+        ("It prints 42 lines.", []),
+        ("It returns `true`.", []),
+        ("It prints `one`, not `two`.", ["one"]),
+    ],
+)
+def test_values_are_read_as_written(answer, values):
+    assert [value.text for claim in asserted(answer) for value in claim.values] == values
+
+
+def test_the_role_of_a_value_is_told_by_its_verb():
+    claims = asserted("It prints 1. `f(x)` returns 2. It exits with status 3. The coverage is 97 %.")
+    assert [value.role for claim in claims for value in claim.values] == [
+        Role.PRINTED,
+        Role.RETURNED,
+        Role.EXIT_STATUS,
+        Role.FIGURE,
+    ]
+
+
+def test_an_exit_status_of_0_is_shown_by_a_pass():
+    assert [claim.values for claim in asserted("The script exits with status 0.")] == [()]
 
 
 def test_a_claim_stands_where_it_is():

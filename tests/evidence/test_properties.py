@@ -10,7 +10,7 @@ from spear.events.names import Verdict
 from spear.evidence.completion import judge
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus, Scope
-from spear.evidence.records import Change, CheckRecord, CheckResult, EvidenceRecord, read_lines
+from spear.evidence.records import Change, CheckRecord, CheckResult, CommandRecord, EvidenceRecord, read_lines
 from spear.evidence.turn import (
     Origin,
     TurnEvidence,
@@ -34,8 +34,18 @@ ANSWERS = st.sampled_from(
         "It survives a clean rebuild.",
         "The tests should pass.",
         "Fixed.",
+        "It prints 42.",
+        "`f(1)` returns 42 and the tests pass.",
+        "There are no compiler warnings.",
+        "valgrind reports no leaks.",
+        "The coverage is 97 %.",
+        "ruff and mypy are clean.",
+        "Build, tests and lint all pass.",
     ]
 )
+NAMES = st.sampled_from([(), ("compiler warnings",), ("memory checker",), ("coverage",), ("mypy", "ruff")])
+OUTPUTS = st.dictionaries(st.integers(0, 8), st.sampled_from(["", "42\n", "TOTAL 97%\n", "7\n"]))
+COMPLAINTS = st.sampled_from([(), (), ("compiler warnings",), ("memory checker",)])
 
 
 @st.composite
@@ -65,10 +75,11 @@ def results(draw, ledger):
         fingerprint=ledger.fingerprint,
         order=0,
         numbers=draw(st.sampled_from([(), (3,), (4,)])),
+        names=draw(NAMES),
     )
 
 
-def record(seq, before, change=(), check=None):
+def record(seq, before, change=(), check=None, complaints=()):
     after = before.after(change)
     return after, EvidenceRecord(
         seq=seq,
@@ -80,6 +91,7 @@ def record(seq, before, change=(), check=None):
         duration_s=0,
         outcome=Outcome.OK,
         changes=change,
+        command=CommandRecord(script="make", complaints=complaints) if complaints else None,
         check=CheckRecord.of([check]) if check else None,
         epoch_before=before.epoch,
         epoch_after=after.epoch,
@@ -97,20 +109,20 @@ def turns(draw):
         if draw(st.booleans()):
             ledger, made = record(seq, ledger, change=draw(changes(tree)))
         else:
-            ledger, made = record(seq, ledger, check=draw(results(ledger)))
+            ledger, made = record(seq, ledger, check=draw(results(ledger)), complaints=draw(COMPLAINTS))
         records.append(made)
     return tuple(records)
 
 
-@given(turns(), ANSWERS)
-def test_the_verdict_is_a_function_of_its_evidence(records, answer):
-    evidence = TurnEvidence.from_records(records, answer)
-    assert judge(evidence) == judge(TurnEvidence.from_records(records, answer))
+@given(turns(), ANSWERS, OUTPUTS)
+def test_the_verdict_is_a_function_of_its_evidence(records, answer, outputs):
+    evidence = TurnEvidence.from_records(records, answer, outputs=outputs)
+    assert judge(evidence) == judge(TurnEvidence.from_records(records, answer, outputs=outputs))
 
 
-@given(turns(), ANSWERS, st.data())
-def test_dropping_a_check_never_verifies_unless_it_was_a_failure(records, answer, data):
-    if judge(TurnEvidence.from_records(records, answer)).verdict is not Verdict.UNVERIFIED:
+@given(turns(), ANSWERS, OUTPUTS)
+def test_dropping_a_check_never_verifies_unless_it_was_a_failure(records, answer, outputs):
+    if judge(TurnEvidence.from_records(records, answer, outputs=outputs)).verdict is not Verdict.UNVERIFIED:
         return
     droppable = [
         index
@@ -119,7 +131,13 @@ def test_dropping_a_check_never_verifies_unless_it_was_a_failure(records, answer
     ]
     for index in droppable:
         fewer = (*records[:index], records[index].model_copy(update={"check": None}), *records[index + 1 :])
-        assert judge(TurnEvidence.from_records(fewer, answer)).verdict is Verdict.UNVERIFIED
+        assert judge(TurnEvidence.from_records(fewer, answer, outputs=outputs)).verdict is Verdict.UNVERIFIED
+
+
+@given(turns(), ANSWERS, OUTPUTS)
+def test_forgetting_what_was_printed_never_verifies(records, answer, outputs):
+    if judge(TurnEvidence.from_records(records, answer, outputs=outputs)).verdict is Verdict.UNVERIFIED:
+        assert judge(TurnEvidence.from_records(records, answer)).verdict is Verdict.UNVERIFIED
 
 
 @given(turns(), ANSWERS)
@@ -130,10 +148,10 @@ def test_a_new_source_change_at_the_end_always_unverifies(records, answer):
     assert judge(TurnEvidence.from_records((*records, last), answer)).verdict is Verdict.UNVERIFIED
 
 
-@given(turns(), ANSWERS)
+@given(turns(), ANSWERS, OUTPUTS)
 @settings(max_examples=300)
-def test_verified_implies_a_passing_check_of_the_last_state(records, answer):
-    evidence = TurnEvidence.from_records(records, answer)
+def test_verified_implies_a_passing_check_of_the_last_state(records, answer, outputs):
+    evidence = TurnEvidence.from_records(records, answer, outputs=outputs)
     if judge(evidence).verdict is not Verdict.VERIFIED:
         return
     final = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spear.evidence.language.vocabulary import NUMBER_GAP, Vocabulary, anywhere, words
+from spear.evidence.language.vocabulary import LITERAL_END, NUMBER, NUMBER_GAP, Vocabulary, anywhere, words
 
 _BAD = r"(?:errors?|warnings?|issues?|problems?|failures?|complaints?|diagnostics?|regressions?)"
 _LINTER = r"(?:lint|linter|linting|mypy|ruff|eslint|clippy|flake8|pylint|pyright|type|typing|style)"
@@ -36,16 +36,53 @@ _SUCCEED = (
 )
 _BUILD_NOUN = r"(?:build|builds|compilation|compile|linking|⟦build⟧)"
 _SUBJECT = (
-    r"(?:it|this|that|everything|program|script|binary|command|tool|server|demo|app|application|cli|executable"
+    r"(?:it|this|that|everything|program|script|binary|command|tool|server|api|demo|app|application|cli|executable"
     r"|service|endpoint|"
     r"example|examples|daemon|client|game|simulation|main|running \S+|running it|running the \w+|⟦call⟧"
     r"|⟦program⟧|⟦code⟧)"
 )
 _GAP = r"(?:\s+[\w⟦⟧'/().-]+){0,6}?"
+_MEMBER = (
+    r"(?:the )?(?:builds?|compilation|(?:unit |integration )?tests?(?: suite)?|test suite|suite|lint|linter|linting"
+    r"|type[- ]?checks?|type[- ]checking|ci|docs|⟦build⟧|⟦test⟧|⟦lint⟧)"
+)
+_MEMBERS = rf"{_MEMBER}(?:(?:\s*,\s*(?:and )?|\s+and\s+|\s*/\s*|\s*\+\s*|\s*&\s*){_MEMBER}){{1,6}}"
+_LISTS = (
+    rf"(?P<before>{_MEMBERS})\s*[:,]?\s*(?:(?:now|all|both|still|also|again|each|three|of them)\s+)*{_PASS}",
+    rf"\b(?:everything|(?:every|each|all)(?: the| of the| \w+)? (?:checks?|steps?|stages?|gates?)|all)\s+"
+    rf"(?:now |still )*(?:pass|passes|passed|succeeds?|succeeded|{_BE}{_ADVERB} (?:green|clean|ok|passing))"
+    rf"\s*[:(–—-]+\s*(?P<after>{_MEMBERS})",
+)
+_FILL = (
+    r"(?:\s*[:=]|\s+(?:now|then|just|only|exactly|correctly|again|still|back|out|also|always|both|the|a|an|values?"
+    r"|numbers?|text|string|line|message|word|result|integer|with|status|code|http|of|is|correct|right|expected))"
+    r"{0,4}?\s*"
+)
+_EXIT_STATUS = (
+    r"(?:(?:exits?|exited|exiting|terminates?|quits?)(?:\s+(?:now|again|still|correctly))?(?:\s+with)?(?:\s+an?)?"
+    r"(?:\s+(?:exit\s+)?(?:status|code))?(?:\s+of)?|exit (?:status|code)(?:\s+(?:now|is|of))*\s*[:=]?)\s*"
+)
 ENGLISH = Vocabulary(
     denials=(
+        (
+            re.compile(
+                rf"\bwithout (?:any )?(?:a single )?(?P<kind>{_KIND})(?:{_BAD} (?:or|and|nor) )?(?:any )?{_KIND}"
+                rf"warnings?(?: (?:or|and|nor) {_BAD})?"
+            ),
+            r"cleanly warning-free \g<kind>",
+        ),
         (re.compile(rf"\bwithout (?:any )?(?:a single )?{_KIND}{_BAD}(?: or {_BAD})?"), "cleanly"),
-        (re.compile(rf"\b(?:with |are |is )?(?:no|zero|0) (?:{_LINTER}\s+)+{_BAD}(?: remain\w*)?"), "lint is clean"),
+        (
+            re.compile(rf"\b(?:with |are |is )?(?:no|zero|0) (?P<tools>(?:{_LINTER}\s+)+){_BAD}(?: remain\w*)?"),
+            r"\g<tools> lint is clean",
+        ),
+        (
+            re.compile(
+                rf"\b(?:with )?(?:no|zero|0) (?P<kind>{_KIND})(?:{_BAD} (?:or|and|nor) )?(?:no )?{_KIND}"
+                rf"warnings?(?: (?:or|and|nor) {_BAD})?"
+            ),
+            r"clean-result warning-free \g<kind>",
+        ),
         (re.compile(rf"\b(?:with )?(?:no|zero|0) {_KIND}{_BAD}(?: or {_BAD})?"), "clean-result"),
         (re.compile(r"\b(?:finds?|found|reports?|reported) nothing(?: \w+)?"), "reports clean-result"),
         (
@@ -132,7 +169,8 @@ ENGLISH = Vocabulary(
         r"\b\d+(?:/\d+)?\s+(?:passed|passing)\b|\btests? (?:passed|passing)\s*[:=]\s*\d+",
         r"\b\d+ (?:unit |integration |new )?tests? (?:passed|pass|ok|succeeded)\b",
         r"⟦test⟧\s+(?:exits?|exited|ends|ended|returns?|returned) (?:with )?(?:exit )?(?:status |code )?0\b",
-        r"⟦test⟧\s*(?:→|->|=>|:|=|—)?\s*(?:is\s+)?(?:passes|pass|passed|green|succeeds|succeeded|works|completes|ok)\b",
+        r"⟦test⟧\s*(?:→|->|=>|:|=|—)?\s*(?:is\s+)?(?:passes|pass|passed|green|succeeds|succeeded|works|completes"
+        r"|ok)\b",
     ),
     lint=anywhere(
         r"(?:\b(?:lint|linter|linters|linting|ruff|mypy|eslint|clippy|flake8|pylint|pyright|black|prettier"
@@ -141,6 +179,7 @@ ENGLISH = Vocabulary(
         r"|runs?|ran|stays?)\s+(?:now\s+)?"
         r"(?:clean|happy|green|passing|satisfied)|pass|passes|passed|succeeds?|clean|reports? clean-result"
         r"|clean-result|clean(?:ly)?)",
+        r"\blint(?:er|ing)?\s*:\s*(?:ok|clean|pass(?:es|ed)?|green)\b",
         r"\b(?:passes|clean under|clean with|clean for) (?:the )?(?:lint|linter|linting|ruff|mypy|eslint|clippy"
         r"|flake8|type[- ]check(?:er|ing|s)?)\b",
     ),
@@ -158,7 +197,23 @@ ENGLISH = Vocabulary(
         r"\boutput (?:is|was|now)\s+(?:now |also )?(?:correct|right|as expected|identical)\b"
         r"|\boutput (?:now )?matches\b",
         r"\b(?:builds|compiles|links|starts),?(?: \w+)? and (?:then )?(?:runs|prints|outputs|returns)\b",
+        rf"⟦test⟧{_ADVERB} (?:passes and (?:it )?)?prints (?:⟦(?:code|quote)⟧|{NUMBER}{LITERAL_END})",
+        rf"\b(?:get|post|put|patch|delete) /\S* (?:now )?returns {NUMBER}{LITERAL_END}",
+        rf"^\s*(?:the |its |program )*(?:output|result)(?: of (?:\S+ ){{1,3}}?)?\s*(?:is|:|=)\s*(?:now |still )*"
+        rf"(?:⟦(?:code|quote|call|program)⟧|{NUMBER}{LITERAL_END})",
+        rf"\b{_SUBJECT}{_ADVERB}\s+exits? with (?:an? )?(?:exit )?(?:status|code) \d",
+        rf"^\s*(?:its |the )?exit (?:status|code)\s*(?:is|:|=)\s*(?:now )?{NUMBER}{LITERAL_END}",
     ),
+    printed=(
+        rf"\brunning (?:it|⟦\w+⟧|the \w+)(?:\s+\w+){{0,2}}\s+(?:gives|shows|returns){_FILL}",
+        rf"\b(?:prints?|outputs?|displays?|emits?|answers?|responds?|replies|shows?|yields?){_FILL}",
+        rf"^\s*(?:the |its |program )*(?:output|result)(?: of (?:\S+ ){{1,3}}?)?\s*(?:is|:|=){_FILL}",
+    ),
+    printed_then=(rf"\b(?:printed|answered|responded|displayed|showed|gave|yielded){_FILL}",),
+    returned=(rf"\b(?:returns?|evaluates to){_FILL}",),
+    exited=(rf"(?<!\w){_EXIT_STATUS}",),
+    ran=anywhere(r"\b(?:ran|running|executed|executing)\b|⟦program⟧"),
+    lists=anywhere(*_LISTS),
     rebuilds=anywhere(
         r"\bsurvives? (?:a |the )?(?:full |complete )?clean\b"
         r"|\bclean (?:re)?build(?:s)?(?: from scratch)?\s+(?:also |still |now )?(?:succeeds?|passes|works"
@@ -197,7 +252,13 @@ ENGLISH = Vocabulary(
         r"(?<![\w.])(\d+)(?:/\d+)?\s+(?:passed|passing|passes|pass)\b",
         r"(?<![\w.%])(\d+)\s+" + NUMBER_GAP + r"(?:tests?|specs?|checks|examples|test cases)\b",
         r"\b(\d+)/\d+\s+(?:tests|passing|passed|pass|green)\b",
-        r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+" + NUMBER_GAP + r"(?:tests|specs|checks)\b",
+        r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+" + NUMBER_GAP + r"(?:tests|specs"
+        r"|checks)\b",
+    ),
+    kinds_of_member=(
+        (re.compile(r"test|suite"), "tests_pass"),
+        (re.compile(r"lint|type"), "lint_clean"),
+        (re.compile(r"build|compil"), "builds"),
     ),
     words_of_number={
         "two": 2,

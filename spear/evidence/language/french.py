@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spear.evidence.language.vocabulary import NUMBER_GAP, Vocabulary, anywhere, words
+from spear.evidence.language.vocabulary import LITERAL_END, NUMBER, NUMBER_GAP, Vocabulary, anywhere, words
 
 _BAD = r"(?:erreurs?|avertissements?|problèmes?|échecs?|défauts?|alertes?)"
 _ADVERB = (
@@ -24,9 +24,58 @@ _SUBJECT = (
     r"(?:il|elle|cela|ça|programme|script|binaire|commande|outil|serveur|démo|application|exécutable|service|tout"
     r"|l'exécution|⟦call⟧|⟦program⟧|⟦code⟧)"
 )
+_OF_TOOL = r"(?:(?:de |du |d')(?:compilation|compilateur|compiler|gcc|clang|build))"
+_TELLS = r"(?:(?:signale|trouve|rapporte|relève|détecte|montre|affiche|imprime)(?:nt)?|dit|disent)"
+_FILL = (
+    r"(?:\s*[:=]|\s+(?:maintenant|bien|désormais|exactement|seulement|encore|toujours|aussi|la|le|les|un|une|valeurs?"
+    r"|nombre|texte|chaîne|ligne|message|mot|résultat|entier|avec|par|code|statut|http|de|est|correcte?ment))"
+    r"{0,4}?\s*"
+)
+_MEMBER = (
+    r"(?:(?:le |la |les |l')?(?:compilation|build|construction|tests?(?: unitaires)?|suite(?: de tests)?|lint"
+    r"|linter|typage"
+    r"|⟦build⟧|⟦test⟧|⟦lint⟧))"
+)
+_MEMBERS = rf"{_MEMBER}(?:(?:\s*,\s*(?:et )?|\s+et\s+|\s*/\s*|\s*\+\s*){_MEMBER}){{1,6}}"
+_LISTS = (
+    rf"(?P<before>{_MEMBERS})\s*[:,]?\s*(?:(?:maintenant|tous|toutes|bien|toujours|aussi)\s+)*{_PASS}",
+    rf"\b(?:tout|tous|toutes?|chaque|toutes les vérifications|chaque vérification"
+    rf"|tous les contrôles)(?: les)?(?: \w+)?"
+    rf"\s+{_PASS}\s*[:(]+\s*(?P<after>{_MEMBERS})",
+)
 FRENCH = Vocabulary(
     denials=(
+        (
+            re.compile(rf"\bsans (?:aucun |aucune )?(?:erreur (?:ni|ou) )?avertissements?(?P<kind> {_OF_TOOL})?"),
+            r"proprement alerte-nulle \g<kind>",
+        ),
         (re.compile(rf"\bsans (?:aucun |aucune )?{_BAD}"), "proprement"),
+        (
+            re.compile(rf"\b(?:il )?n'y a (?:plus )?(?:aucun |pas d')avertissements?(?P<kind> {_OF_TOOL})?"),
+            r"résultat-propre alerte-nulle \g<kind>",
+        ),
+        (
+            re.compile(r"\b(?:il )?n'y a (?:plus )?(?:aucune|pas de) fuites?(?: (?:de )?mémoire)?"),
+            "résultat-propre fuite-nulle",
+        ),
+        (
+            re.compile(rf"\bne {_TELLS} (?:plus )?(?:aucune|pas de) fuites?(?: (?:de )?mémoire)?"),
+            "résultat-propre fuite-nulle",
+        ),
+        (
+            re.compile(rf"\bne {_TELLS} (?:plus )?(?:aucun |pas d')avertissements?(?P<kind> {_OF_TOOL})?"),
+            r"résultat-propre alerte-nulle \g<kind>",
+        ),
+        (re.compile(rf"\bne {_TELLS} (?:plus )?rien"), "résultat-propre"),
+        (
+            re.compile(
+                rf"\b(?:aucun|zéro|0) avertissements?(?P<kind> {_OF_TOOL})?(?! (?:de |du )?(?:lint|linter|typage"
+                rf"|style"
+                r"|mypy|ruff))(?: n[e'’]\s*\w+)?"
+            ),
+            r"résultat-propre alerte-nulle \g<kind>",
+        ),
+        (re.compile(r"\b(?:aucune|zéro|0) fuites?(?: (?:de )?mémoire)?(?: n[e'’]\s*\w+)?"), "fuite-nulle"),
         (
             re.compile(
                 r"\bne (?:signale|trouve|rapporte|relève|détecte)(?:nt)? (?:plus )?(?:aucune?|pas d[e'])\s*(?:\w+)"
@@ -34,8 +83,8 @@ FRENCH = Vocabulary(
             "résultat-propre",
         ),
         (
-            re.compile(rf"\b(?:aucune?|zéro|0) {_BAD} (?:de |du )?(?:lint|linter|typage|style|mypy|ruff)\b"),
-            "le lint est propre",
+            re.compile(rf"\b(?:aucune?|zéro|0) {_BAD} (?:de |du )?(?P<tool>lint|linter|typage|style|mypy|ruff)\b"),
+            r"\g<tool> le lint est propre",
         ),
         (re.compile(rf"\b(?:aucune?|zéro|0) {_BAD}(?: (?:de )?lint)?(?: n[e'’]\s*\w+)?"), "résultat-propre"),
         (re.compile(r"\baucun (?:des )?tests? n[e'’]\s*(?:échoue|est en échec)(?: plus)?"), "les tests passent"),
@@ -43,7 +92,8 @@ FRENCH = Vocabulary(
     ),
     hedges=anywhere(
         r"\bn[e'’]\s?\w+|\bpas\b|\bjamais\b|\baucune?\b|\brien\b|\bsans\b",
-        r"\b(?:devrait|devraient|devra|devront|pourrait|pourraient|doit|doivent|peut|peuvent|semble|semblent|paraît)\b",
+        r"\b(?:devrait|devraient|devra|devront|pourrait|pourraient|doit|doivent|peut|peuvent|semble|semblent"
+        r"|paraît)\b",
         r"\b\w+(?:erait|eraient|irait|iraient|era|eront|irai|erai|erons)\b|\b(?:vais|va|vont|allons) \w+er\b"
         r"|\b(?:vais|vont|allons)\b",
         r"\bpeut-être\b|\bprobablement\b|\bsans doute\b|\bnormalement\b|\bthéoriquement\b|\ben principe\b"
@@ -89,6 +139,28 @@ FRENCH = Vocabulary(
         rf"(?:⟦call⟧|⟦program⟧|⟦code⟧){_ADVERB}\s+(?:s'exécute|tourne|démarre|affiche|renvoie|retourne)\b",
         r"\b(?:fonctionne|fonctionnent|marche|marchent)\b(?! sur\b)",
         r"\bsortie est (?:maintenant )?(?:correcte|bonne|identique)\b",
+        rf"^\s*(?:la )?(?:sortie|résultat)\s*(?:est|vaut|:|=)\s*(?:maintenant |toujours )*"
+        rf"(?:⟦(?:code|quote|call|program)⟧|{NUMBER}{LITERAL_END})",
+        rf"\b{_SUBJECT}{_ADVERB}\s+(?:se termine|quitte|sort) (?:avec|par) (?:le |un )?(?:code"
+        rf"|statut)(?: de (?:sortie|retour))? \d",
+    ),
+    printed=(
+        rf"\b(?:affiche(?:nt)?|imprime(?:nt)?|répond(?:ent)?|écrit sur la sortie|montre){_FILL}",
+        rf"^\s*(?:la )?(?:sortie|résultat)\s*(?:est|vaut|:|=){_FILL}",
+    ),
+    printed_then=(rf"\b(?:a affiché|a imprimé|a répondu){_FILL}",),
+    returned=(rf"\b(?:renvoie|renvoient|retourne|retournent|vaut){_FILL}",),
+    exited=(
+        r"\b(?:se termine|quitte|sort)(?: maintenant| bien)? (?:avec|par) (?:le |un )?(?:code|statut)"
+        r"(?: de (?:sortie|retour))?(?: de)? ",
+        r"\b(?:code|statut) de (?:sortie|retour)\s*(?:est|:|=)?\s*",
+    ),
+    ran=anywhere(r"\b(?:lancé|exécuté|l'exécution)\b|⟦program⟧"),
+    lists=anywhere(*_LISTS),
+    kinds_of_member=(
+        (re.compile(r"test|suite"), "tests_pass"),
+        (re.compile(r"lint|typage"), "lint_clean"),
+        (re.compile(r"build|compil|construction"), "builds"),
     ),
     rebuilds=anywhere(
         r"\b(?:se (?:re)?construit|compile|se recompile|recompile)\b[^.;]*\b(?:à partir de zéro|de zéro"

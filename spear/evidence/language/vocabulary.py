@@ -22,6 +22,9 @@ class Vocabulary:
     `builds … success` match a claim; `mentions_tests` says that "they pass" is about tests; `all_pass` is such a
     phrase; `whole` speaks of every test there is. `numbers` match a count of passing tests in their first group, as
     digits or a word of `words_of_number`.
+    `printed`, `returned` and `exited` end where the literal begins that is said to be so, `printed_then` in a tense
+    that counts only where something `ran`; `lists` match kinds of checks that are said to pass together, in a group
+    `before` or `after` the verb, whose members `kinds_of_member` tells apart by the names of claims.
     """
 
     denials: tuple[tuple[Pattern, str], ...]
@@ -40,8 +43,24 @@ class Vocabulary:
     whole: Pattern
     numbers: Pattern
     words_of_number: Mapping[str, int]
+    printed: tuple[str, ...]
+    printed_then: tuple[str, ...]
+    returned: tuple[str, ...]
+    exited: tuple[str, ...]
+    ran: Pattern
+    lists: Pattern
+    kinds_of_member: tuple[tuple[Pattern, str], ...]
 
 
+NUMBER = r"[-+−]?(?:0x[0-9a-f]+|\d[\d_]*(?:[.,]\d+)*)"
+"""A number in a sentence for reading."""
+LITERAL_END = (
+    r"(?![\w%])(?=\s*(?:$|[.,;:!?)\]—–-]|(?:now|for|when|if|and|or|as|in|on|with|at|again|to|too|from|after|once"
+    r"|by|ok"
+    r"|not|because|since|each|both|also|correctly|exactly|here|there|then|so|which|instead|rather|twice"
+    r"|maintenant|pour|quand|si|et|ou|comme|dans|sur|avec|à|aussi|désormais|puis|au|chez|car|donc)\b|⟦))"
+)
+"""What may follow a literal that is the object of its verb: "prints 42 now", not "prints 42 lines"."""
 NUMBER_GAP = (
     r"(?:(?!(?:and|the|or|to|in|on|for|so|but|when|if|with|as|at|is|are|my|your"
     r"|et|les|le|la|des|de|ou|car|donc|pour|dans|avec|mes|vos|sur|que|à)\b)\w+\s+){0,2}?"
