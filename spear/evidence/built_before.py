@@ -157,8 +157,7 @@ class Ageing:
     def _is_passed_over(self, source: str, seen: SeenCheck) -> bool:
         """Whether a builder that CMake set up does not know a new source yet: it has not been set up anew."""
         follows_cmake = any(posixpath.basename(path) == "CMakeLists.txt" for path in seen.candidate.finding.decided_by)
-        is_watched = not (seen.candidate.finding.cwd or "/").startswith("/")
-        if not (follows_cmake and is_watched and is_globbed(source, self.facts)):
+        if not follows_cmake or not is_globbed(source, self.facts):
             return False
         return not any(posixpath.basename(path) in _SET_UP for path in self.products.made_since(source))
 

@@ -16,7 +16,6 @@ from spear.evidence.facts import ProjectFacts
 
 _STRING = re.compile(r"""["'`]((?:\.{0,2}/)?[\w.+-]+(?:/[\w.+-]+)+)["'`\s]""")
 _LITERAL = re.compile(r"""(["'`])([^"'`\n]{1,200})\1""")
-_FILLED_IN = re.compile(r"\$\{[^{}\n]*\}/?")
 _PACKAGE = re.compile(r"""(?:\brequire\s*\(|\bimport\s*\(?|\bfrom)\s*(["'`])([\w.@/-]+)\1""")
 _RUNS = re.compile(
     r"\b(?:subprocess|popen|os\.system|system|pexpect|ptyprocess|plumbum|invoke|exec(?:v\w*|l\w*|File|Sync|FileSync)?"
@@ -51,11 +50,9 @@ def named_programs(texts: Collection[tuple[str, str]], facts: ProjectFacts) -> f
 def _by_path(path: str, text: str, facts: ProjectFacts) -> Iterator[str]:
     """What a text names in one string."""
     directory = posixpath.dirname(path)
-    plain = _FILLED_IN.sub("./", text)
-    words = [match[1] for match in _STRING.finditer(plain)]
-    for word in words:
+    for match in _STRING.finditer(text):
         for base in ("", directory):
-            if place := facts.place(word, base):
+            if place := facts.place(match[1], base):
                 yield from (place + suffix for suffix in _IMPLIED if facts.is_built(place + suffix))
     for match in _PACKAGE.finditer(text):
         yield from _of_package(match[2], directory, facts)

@@ -19,15 +19,10 @@ _GENERATORS = frozenset(
     {
         "protoc", "buf", "flatc", "thrift", "capnp", "bison", "yacc", "flex", "lex", "antlr4", "re2c", "ragel", "swig",
         "cython", "moc", "uic", "rcc", "gperf", "sqlc", "mockgen", "stringer", "bindgen", "cbindgen", "autoreconf",
-        "autoconf", "automake", "autoheader", "aclocal", "openapi-generator", "openapi-generator-cli",
+        "autoconf", "automake", "autoheader", "aclocal", "openapi-generator", "openapi-generator-cli", "meson", "gn",
+        "ccmake", "qmake", "qmake6", "premake5",
     }
 )  # fmt: skip
-
-
-_CONFIGURES = frozenset({"cmake", "ccmake", "meson", "configure", "config.status", "gn", "qmake", "qmake6", "premake5"})
-"""Tools that write the build files a build then follows."""
-_RUNS_SCRIPTS = frozenset({"-E", "-P"})
-"""With these CMake is a shell."""
 
 
 _SETTING_UP = frozenset(
@@ -72,5 +67,5 @@ def making(candidates: Iterable[CheckCandidate], programs: Sequence[str], create
 
 
 def _configures(candidate: CheckCandidate) -> bool:
-    words = {word.value for word in candidate.simple.argv[1:]}
-    return candidate.simple.name in _CONFIGURES and _RUNS_SCRIPTS.isdisjoint(words)
+    """Whether CMake sets a build up, and is no shell of its own (`cmake -E copy`)."""
+    return candidate.finding.tool == "cmake" and all(word.value != "-E" for word in candidate.simple.argv[1:])
