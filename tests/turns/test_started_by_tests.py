@@ -108,6 +108,7 @@ GO_TEST = (
     [
         ([sh("go test -count=1 ./...")], "UNVERIFIED"),
         ([sh("go build ./... && go test -count=1 ./...")], "UNVERIFIED"),
+        ([sh("go build && go test -count=1 ./...")], "UNVERIFIED"),
         ([sh("go build -o bin/app . && go test -count=1 ./...")], "VERIFIED"),
     ],
 )

@@ -178,13 +178,13 @@ ENGLISH_QUALITIES = QualityWords(
             r"|configuration|enabled|on))?(?=\s*(?:$|[.,:!)]|too|and |as well|again))")),
     ),
     platforms=(
-        re.compile(rf"\b{_ABLE}(?:\s+(?!(?:and|but|so|which|that|because|only)\b)[\w'(),-]+){{0,5}}?\s+(?:on"
+        re.compile(rf"\b(?<!to ){_ABLE}(?:\s+(?!(?:and|but|so|which|that|because|only)\b)[\w'(),-]+){{0,5}}?\s+(?:on"
             rf"|under|for)\s+(?:the |both |a )?{_PLATFORMS}"),
         re.compile(rf"(?<![\w./-])(?P<list>{_ANY_PLATFORM}(?:(?:,| and|,? or) {_ANY_PLATFORM})*)(?: (?:builds?"
             rf"|tests?|port|version|jobs?|binary|target)){{1,2}}{_ADVERB}\s*:?\s+{_BUILT}"),
     ),
     versions=(
-        re.compile(rf"\b{_ABLE}(?:\s+(?!(?:and|but|so|which|that|because)\b)[\w'(),-]+){{0,5}}?\s+(?:on|under|for"
+        re.compile(rf"\b(?<!to ){_ABLE}(?:\s+(?!(?:and|but|so|which|that|because)\b)[\w'(),-]+){{0,5}}?\s+(?:on|under|for"
             rf"|with|against|in)\s+(?:the |both |all of )?{_VERSIONS}"),
         re.compile(rf"(?:supported|tested|green|verified) (?:on|with|under) {_VERSIONS}"),
     ),
