@@ -72,6 +72,7 @@ KNOWN = [
     ("b.c", "SRCS = a.c \\\n b.c\nx: $(SRCS)\n"),
 ]
 UNKNOWN_TO_IT = [
+    ("config.mk", "include config.mk\nall: app\n"),
     ("a.h", "HDRS := $(wildcard include/*.h)\nx: $(HDRS)\n\tcc x.c\n"),
     ("lib/a.c", "build/%.o: src/%.c\n\tcc -c $<\n"),
     ("Makefile", "all: app\n%.o: %.c\n\tcc $(CFLAGS) -c $<\n% : other\n"),

@@ -347,9 +347,10 @@ FLAGS = "CFLAGS = -DFIRST=0\n" + MAKEFILE.replace("cc -Wall", "cc $(CFLAGS)")
 
 
 @pytest.mark.parametrize("flags", [OFF, ()], ids=["by the model", "by the host"])
-def test_flags_that_changed_make_what_is_there_old(limits: Tree, flags):
+@pytest.mark.parametrize("makefile", [FLAGS, MAKEFILE.replace("cc -Wall", "cc -DFIRST=0")], ids=["variable", "recipe"])
+def test_flags_that_changed_make_what_is_there_old(limits: Tree, makefile, flags):
     limits.write("src/limits.h", "\n")
-    limits.write("Makefile", FLAGS)
+    limits.write("Makefile", makefile)
     built(limits)
     edit = ("patch", {"path": "Makefile", "old_string": "FIRST=0", "new_string": "FIRST=7"})
     turn = limits.turn(ASK, edit, sh("make test"), "The tests pass.", "I could not.", flags=flags)
