@@ -29,12 +29,12 @@ from spear.evidence.families import (
     family_of,
     family_of_source,
     is_makefile,
-    is_object,
     may_be_native,
 )
 from spear.evidence.kinds import SUBSTANTIAL, CheckKind, Scope
 from spear.evidence.launching import builds_itself, launched, make_call, makes_reached, runs_what_it_likes
 from spear.evidence.names import names
+from spear.evidence.old_products import is_native, objects_of_removed
 from spear.evidence.products import PassedBuild, Products, holds
 from spear.evidence.recipes import make_text
 from spear.evidence.roots import root_of, within_root
@@ -63,40 +63,6 @@ def finds_dependencies(tool: str, scope: Scope, makefile: str | None) -> bool:
     if tool in MAKE_NAMES:
         return makefile is not None and _GENERATED.search(makefile[:_HEAD]) is not None
     return scope is not Scope.PROGRAM and not tool.startswith("package script ")
-
-
-def may_be_old(products: Products, facts: ProjectFacts) -> tuple[str, ...]:
-    """The native objects and programs of a tree that are older than source they may be made of, what rules have made of
-    older scripts and data, and the archives that may hold objects of source that was removed."""
-    sources = [path for path in products.moved if family_of(path) is Family.RULES]
-    holds_removed = bool(objects_of_removed(products, facts))
-    derived = {pattern for path in sources for pattern in _derived(path, facts)}
-
-    def is_derived(path: str) -> bool:
-        return any(fnmatch.fnmatchcase(path, pattern) for pattern in derived)
-
-    def is_older(path: str) -> bool:
-        recorded = facts.recorded(path)
-        older = any(products.is_older(recorded, source) for source in sources)
-        stale = older or (holds_removed and path.endswith(".a"))
-        return stale and (may_be_native(path) or is_derived(path))
-
-    found = facts.built(is_older) if sources else ()
-    return tuple(path for path in found if is_derived(path) or _is_native(path, facts))
-
-
-def _derived(source: str, facts: ProjectFacts) -> frozenset[str]:
-    return derived_from(source, facts) if family_of_source(source) is None else frozenset()
-
-
-def objects_of_removed(products: Products, facts: ProjectFacts) -> tuple[str, ...]:
-    """The objects of a tree whose source the turn has removed: nothing makes them any more, and an archive that is
-    added to still holds them."""
-    gone = {PurePosixPath(path).stem for path, state in products.state.compiled if state[0] is None}
-    if not gone:
-        return ()
-    sources = {PurePosixPath(path).stem for path, _ in facts.texts(SOURCES[Family.RULES])}
-    return tuple(facts.built(lambda path: path.endswith(".o") and PurePosixPath(path).stem in gone - sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +110,7 @@ class Ageing:
     def _takes_in_derived(self, source: str, seen: SeenCheck) -> bool:
         """Whether something that rules make of a script or of data is older than that, where it counts: tests that a
         runner collects may have nothing to do with what is compiled."""
-        patterns = _derived(source, self.facts)
+        patterns = derived_from(source, self.facts)
         if seen.candidate.finding.tool in _COLLECTS and not (launched(seen) or self._starts_what_is_there(seen)):
             return False
 
@@ -212,7 +178,7 @@ class Ageing:
             called = "test" in posixpath.basename(path).lower() and not PurePosixPath(path).suffix
             return called and self.products.is_older(seen.facts.recorded(path), source)
 
-        return any(_is_native(path, seen.facts) for path in seen.facts.built(is_old))
+        return any(is_native(path, seen.facts) for path in seen.facts.built(is_old))
 
     def _takers(self, source: str) -> frozenset[str]:
         """The files of its root that take a source in."""
@@ -280,7 +246,7 @@ class Ageing:
             return any(True for _ in facts.built(lambda path: _EXTENSION.fullmatch(path) is not None))
         if finding.tool not in _STARTS_ANYTHING | _COLLECTS and finding.scope is not Scope.PROGRAM:
             return False
-        return any(_is_native(path, facts) for path in facts.built(may_be_native))
+        return any(is_native(path, facts) for path in facts.built(may_be_native))
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +311,3 @@ def _points_outside(seen: SeenCheck) -> bool:
     """Whether the command names a place that lies in none of the roots."""
     values = [word.value.rpartition("=")[2] for word in seen.candidate.simple.argv[1:] if word.value]
     return any(value.startswith("/") and seen.facts.shown(value) is None for value in values)
-
-
-def _is_native(path: str, facts: ProjectFacts) -> bool:
-    """Whether a product is a native object or program."""
-    return is_object(path) or (facts.read(f"{facts.root}/{path}") or "").startswith("\x7fELF")

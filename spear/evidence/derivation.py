@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.facts import ProjectFacts
-from spear.evidence.families import SOURCES, Family, may_be_native
+from spear.evidence.families import SOURCES, Family, family_of_source, may_be_native
 from spear.evidence.recipes import UNKNOWN, make_text
 from spear.evidence.roots import root_of, within_root
 
@@ -27,7 +27,7 @@ def derived_from(path: str, facts: ProjectFacts) -> frozenset[str]:
     """What rules make of a file that no compiler reads, by its recorded name: sources and programs, relative to its
     root, with `*` for what cannot be read. What is delivered is made by nobody but its author."""
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
-    if there is None:
+    if there is None or family_of_source(path) is not None:
         return frozenset()
     inside = PurePosixPath(within_root(path))
     module = ".".join(inside.with_suffix("").parts) if inside.suffix == ".py" else inside.name

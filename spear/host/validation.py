@@ -8,9 +8,9 @@ from pathlib import Path
 from spear.agent.host import CommandResult, Outcome, Refusal, ToolRequest, ToolResult
 from spear.events.names import EventName
 from spear.events.stream import Event, Sink
-from spear.evidence.built_before import may_be_old, objects_of_removed
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckCode, CheckKind
+from spear.evidence.old_products import may_be_old, objects_of_removed
 from spear.evidence.products import TOOLS
 from spear.evidence.roots import root_of
 from spear.evidence.turn import VALIDATION_TOOL, ValidationKind, ValidationOutcome, ValidationStatus

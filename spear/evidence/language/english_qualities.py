@@ -184,8 +184,8 @@ ENGLISH_QUALITIES = QualityWords(
             rf"|tests?|port|version|jobs?|binary|target)){{1,2}}{_ADVERB}\s*:?\s+{_BUILT}"),
     ),
     versions=(
-        re.compile(rf"\b(?<!to ){_ABLE}(?:\s+(?!(?:and|but|so|which|that|because)\b)[\w'(),-]+){{0,5}}?\s+(?:on|under|for"
-            rf"|with|against|in)\s+(?:the |both |all of )?{_VERSIONS}"),
+        re.compile(rf"\b(?<!to ){_ABLE}(?:\s+(?!(?:and|but|so|which|that|because)\b)[\w'(),-]+){{0,5}}?\s+"
+            rf"(?:on|under|for|with|against|in)\s+(?:the |both |all of )?{_VERSIONS}"),
         re.compile(rf"(?:supported|tested|green|verified) (?:on|with|under) {_VERSIONS}"),
     ),
     no_figure=re.compile(
