@@ -53,6 +53,7 @@ _BUILDS_NOTHING = names(
 )
 _SET_UP = names("Makefile build.ninja")
 """What CMake writes where it sets up a build."""
+_FINDS_FILES = r"\b(?:glob|iglob|rglob|walk|iterdir|scandir|listdir|readdir\w*|find)\b"
 _HEAD = 2_000
 _DEEPEST = 4
 
@@ -190,19 +191,29 @@ class Ageing:
         says = [looking.says for looking in knowledge if looking.says is not None]
         if is_makefile(source) or not says or not all(each.passes_over(source) for each in says):
             return False
-        return not self._takers(source)
+        scripts = {script for each in says for script in each.scripts()}
+        return not (self._takers(source) or self._may_read(scripts, source))
 
     def _leaves_out(self, product: str, source: str, knowledge: tuple[_Looking, ...], depth: int = 0) -> bool:
         """Whether makefiles say how a product is made, and that a source, which no file takes in, goes into none of
         its parts. An object is made of the source of its name."""
         if depth and product.endswith((".o", ".lo")):
             return PurePosixPath(product).stem != PurePosixPath(source).stem
-        for looking in knowledge if depth < _DEEPEST and not is_makefile(source) else ():
-            parts = looking.says.parts_without(product, source) if looking.says is not None else None
-            older = [part for part in parts or () if self.products.is_older(part, source) and self.facts.is_built(part)]
-            if parts is not None and all(self._leaves_out(part, source, knowledge, depth + 1) for part in older):
+        for says in (each.says for each in knowledge if depth < _DEEPEST and not is_makefile(source)):
+            parts = says.parts_without(product, source) if says is not None else None
+            if says is None or parts is None or self._may_read(says.scripts(product), source):
+                continue
+            older = [part for part in parts if self.products.is_older(part, source) and self.facts.is_built(part)]
+            if all(self._leaves_out(part, source, knowledge, depth + 1) for part in older):
                 return depth > 0 or not self._takers(source)
         return False
+
+    def _may_read(self, scripts: Collection[str], source: str) -> bool:
+        """Whether scripts speak of a source by its name, or of files they find."""
+        name = re.escape(posixpath.basename(source))
+        spoken = re.compile(rf"(?<![\w.-]){name}(?![\w-])|\*{re.escape(PurePosixPath(source).suffix)}\b|{_FINDS_FILES}")
+        texts = (self.facts.read(posixpath.join(self.facts.root, path)) or "" for path in scripts)
+        return any(spoken.search(text) is not None for text in texts)
 
     def _knowledge(self, root: str) -> Iterator[_Looking]:
         """What the builds that passed look at and know. Nobody looks into the makefiles of other roots."""

@@ -16,6 +16,10 @@ _FINDS_THEM = re.compile(
 """How a makefile has its compilers find out what depends on what."""
 _INCLUDES = re.compile(r"^ *(?:-|s)?include\s.*$", re.MULTILINE)
 _LOOKS_ELSEWHERE = re.compile(r"\b(?:VPATH|vpath)\b")
+_TAKES_MORE = re.compile(r"\*|`|\$|(?<!\S)-L|\bmake\b")
+"""How a recipe may take in what it does not name."""
+_OBJECT_NAMED = re.compile(r"(?<!-o )(?<!\S)([\w./+-]+\.(?:o|lo|a|la|so|obj|lib))(?!\S)")
+_SCRIPT_NAMED = re.compile(r"(?<!\S)([\w./+-]+\.(?:py|sh|bash|pl|rb|lua|tcl|awk|js|mjs|sed))(?!\S)")
 _FEW = 2
 """Fewer names say nothing of what a target is made of."""
 _MAY_FIND = re.compile(
@@ -61,9 +65,17 @@ class Knowledge:
         if any(part.name == path.name or (part.stem == path.stem and part.suffix in (".o", ".lo")) for part in parts):
             return None
         recipes = self._make.recipes_of((inside,))
-        if self._speaks_of(recipes, source, objects=True) or re.search(r"\*|`|\$", recipes) is not None:
+        if self._speaks_of(recipes, source, objects=True) or _TAKES_MORE.search(recipes) is not None:
             return None
+        if any(name not in reached for name in _OBJECT_NAMED.findall(recipes)):
+            return None  # it is made of what it does not depend on
         return tuple(posixpath.normpath(posixpath.join(self._place, name)) for name in reached - {inside})
+
+    def scripts(self, product: str | None = None) -> tuple[str, ...]:
+        """The scripts that the recipes for a product run, or all of them, as far as they are named."""
+        inside = (posixpath.relpath(product, self._place or "."),) if product is not None else ()
+        recipes = self._make.recipes_of(inside) if inside else self._make.recipes()
+        return tuple(posixpath.normpath(posixpath.join(self._place, name)) for name in _SCRIPT_NAMED.findall(recipes))
 
     def knows(self, source: str) -> bool:
         """Whether a source is among what it says anything depends on: by its name, by a pattern, by the object made of
@@ -73,18 +85,15 @@ class Knowledge:
         return self._speaks_of(said, source, objects=not is_header) or (is_header and self._finds_them)
 
     def follows(self, product: str, source: str, takers: Callable[[str], frozenset[str]]) -> bool:
-        """Whether a product is made anew for a header: where all it is made of can be read, the header is among that,
-        or none of that takes it in (`takers`). True of any other source."""
-        reached = self._make.reached((posixpath.relpath(product, self._place or "."),))
-        if (
-            PurePosixPath(source).suffix not in _HEADERS
-            or self._finds_them
-            or UNKNOWN in reached
-            or len(reached) < _FEW
-        ):
+        """Whether a product is made anew for a source: where all it is made anew for can be read, the source, or the
+        object of its name, is among that, and a header is, or none of that takes it in (`takers`)."""
+        made_of = self._make.made_of(posixpath.relpath(product, self._place or "."))
+        if UNKNOWN in made_of or len(made_of) < _FEW or any("(" in name for name in made_of):
             return True
-        parts = {posixpath.basename(name) for name in reached}
-        return posixpath.basename(source) in parts or parts.isdisjoint(map(posixpath.basename, takers(source)))
+        path, parts = PurePosixPath(source), {posixpath.basename(name) for name in made_of}
+        if path.suffix not in _HEADERS:
+            return not parts.isdisjoint((path.name, f"{path.stem}.o", f"{path.stem}.lo"))
+        return self._finds_them or path.name in parts or parts.isdisjoint(map(posixpath.basename, takers(source)))
 
     def passes_over(self, source: str) -> bool:
         """Whether nothing it says or does is about a source: no name, no pattern, nothing that finds files, no other

@@ -6,6 +6,7 @@ as a variable of unknown value, and the stem of a pattern is a pattern.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,9 @@ _DOES_MORE = re.compile(
     re.MULTILINE,
 )
 """What makes a makefile do more than its recipes say, or other things."""
+_MAKES_RULES = re.compile(r"\$[({](?:eval|foreach|call)\b|\$[({]\$|^\s*define\b", re.MULTILINE)
+"""How rules are made of text whose variables nobody can tell by name."""
+_NAMED = re.compile(r"\$[({]([\w.-]+)")
 _INCLUDES = re.compile(r"^ *(?:-|s)?include\s+(?P<files>[^#\n]+)", re.MULTILINE)
 _SETTING = re.compile(
     r"^(?:export|unexport|vpath|VPATH|\.(?!PHONY)[A-Z_]+\s*:"
@@ -150,7 +154,11 @@ class MakeText:
         settings = "\n".join(_SETTING.findall(self._said))
         return reached, recipes, f"{self._variables.fill(_OWN_RULES)}\n{settings}"
 
-    def _closure(self, targets: Iterable[str]) -> dict[str, MakeTarget | None]:
+    def made_of(self, target: str) -> frozenset[str]:
+        """As `reached`, of what a target is made anew for: what only has to be there before it makes it no newer."""
+        return frozenset(self._closure((target,), order_only=False))
+
+    def _closure(self, targets: Iterable[str], *, order_only: bool = True) -> dict[str, MakeTarget | None]:
         filled = [(name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split()]
         rules = dict(filled)
         patterns = [(_pattern(name), rule) for name, rule in filled if "%" in name]
@@ -161,20 +169,37 @@ class MakeText:
                 continue
             found[name] = rule = rules.get(name)
             if rule is not None:
-                waiting += self._before(rule)
+                waiting += self._before(rule, order_only=order_only)
             if rule is None or not rule.recipe:
                 fitting = ((match, each) for pattern, each in patterns if (match := pattern.fullmatch(name)))
-                waiting += (before.replace("%", m[1]) for m, each in fitting for before in self._before(each))
+                found_before = (
+                    (m, before) for m, each in fitting for before in self._before(each, order_only=order_only)
+                )
+                waiting += (before.replace("%", m[1]) for m, before in found_before)
         return found
 
-    def _before(self, rule: MakeTarget) -> Iterator[str]:
-        for name in rule.prerequisites:
-            filled = self._variables.fill(name)
-            yield from (UNKNOWN,) if UNKNOWN in filled else filled.split()
+    def _before(self, rule: MakeTarget, *, order_only: bool) -> Iterator[str]:
+        filled = (name for each in rule.prerequisites for name in self._filled_in(each))
+        yield from (name for name in filled if name != "|") if order_only else itertools.takewhile("|".__ne__, filled)
+
+    def _filled_in(self, name: str) -> list[str]:
+        filled = self._variables.fill(name)
+        return [UNKNOWN] if UNKNOWN in filled else filled.split()
 
     def said(self) -> str:
-        """What stands outside the recipes, as written and with the variables filled in."""
-        return f"{self._said}\n{self._variables.fill(self._said)}"
+        """What its rules say, as written and with the variables filled in, and what is set of the variables they use:
+        what only recipes use decides nothing of what is made when."""
+        lines = [line for line in self._said.split("\n") if not _TARGET_ASSIGNS.match(line)]
+        if _MAKES_RULES.search(self._said):
+            return f"{self._said}\n{self._variables.fill(self._said)}"
+        assigned = [(match["name"] if (match := _MAKE_ASSIGNS.match(line)) else None, line) for line in lines]
+        said = [line for name, line in assigned if name is None]
+        used: set[str] = set()
+        while new := set(_NAMED.findall("\n".join(said))) - used:
+            used |= new
+            said += [line for name, line in assigned if name in new]
+        text = "\n".join(said)
+        return f"{text}\n{self._variables.fill(text)}"
 
     def includes(self) -> tuple[str, ...]:
         """The files it includes, as written."""

@@ -368,3 +368,45 @@ def test_a_makefile_that_makes_it_as_before_leaves_nothing_old(limits: Tree, old
     change = ("patch", {"path": "Makefile", "old_string": old, "new_string": new})
     turn = limits.turn(ASK, change, sh("make test"), "I reworked the makefile. The tests pass.", flags=flags)
     assert turn.verdict == "VERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+RIGHT = "int counter_step(int value, int limit) { return value >= limit ? 0 : value + 1; }\n"
+RECIPE = "test: build/t\n\t./build/t\n.PHONY: test\n"
+MADE_OF = {
+    "what only its recipe finds": (
+        "SRCS := $(shell find src -name '*.c')\nbuild/t: tests/test_counter.c\n\tmkdir -p build\n\tcc -o $@ $(sort $^ $(SRCS))\n",
+        "build/t: tests/test_counter.c $(SRCS)",
+    ),
+    "what only has to be there": (
+        "build/t: tests/test_counter.c | build/c.o\n\tcc -o $@ $< build/c.o\nbuild/c.o: src/counter.c\n"
+        "\tmkdir -p build\n\tcc -c -o $@ $<\n",
+        "build/t: tests/test_counter.c build/c.o |",
+    ),
+    "what its recipe links": (
+        "build/t: tests/test_counter.c\n\tmkdir -p build\n\t$(MAKE) build/libc.a\n\tcc -o $@ $< build/libc.a\n"
+        "build/libc.a: src/counter.c\n\tcc -c -o build/c.o $<\n\tar rcs $@ build/c.o\n",
+        "build/t: tests/test_counter.c build/libc.a",
+    ),
+    "what a script reads": (
+        "build/t: build/gen.c tests/test_counter.c\n\tcc -o $@ $^\nbuild/gen.c: tools/gen.py\n\tmkdir -p build\n\tpython3 tools/gen.py\n",
+        "build/gen.c: tools/gen.py src/counter.c",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("knows", [False, True], ids=["unknown to make", "known to make"])
+@pytest.mark.parametrize(("makefile", "right"), MADE_OF.values(), ids=MADE_OF)
+def test_a_program_is_as_old_as_what_it_is_made_of(tree: Tree, makefile, right, knows):
+    tree.write("src/counter.c", RIGHT)
+    tree.write("tests/test_counter.c", COUNTER_TEST)
+    tree.write("tools/gen.py", "open('build/gen.c', 'w').write(open('src/counter.c').read())\n")
+    tree.write(".gitignore", "build/\n")
+    wrong = next(line for line in makefile.split("\n") if line.startswith(right.split(":")[0] + ":"))
+    tree.write("Makefile", (makefile.replace(wrong, right) if knows else makefile) + RECIPE)
+    built(tree, "make build/t")
+    change = ("patch", {"path": "src/counter.c", "old_string": "value >= limit", "new_string": "limit <= value"})
+    turn = tree.turn(ASK, change, sh("make test"), "I reworked it. The tests pass.", flags=OFF)
+    assert turn.verdict == ("VERIFIED" if knows else "UNVERIFIED"), (turn.result["checks"], turn.result["reasons"])
+    wrong = ("patch", {"path": "src/counter.c", "old_string": "limit <= value", "new_string": "value > limit"})
+    turn = tree.turn(ASK, wrong, sh("make test"), "I reworked it. The tests pass.", "I leave it.")
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
