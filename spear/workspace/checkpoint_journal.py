@@ -29,6 +29,7 @@ OPEN, RESTING = ".open", ".jsonl"
 """Suffixes of a journal being written (or left by a killed turn), and of one at rest."""
 
 _VERSION = 1
+_FINISH = b'{"kind":"finish"}'
 
 
 class Role(StrEnum):
@@ -61,7 +62,8 @@ class Entry:
 @dataclass(slots=True)
 class TurnJournal:
     """What a journal file says. `at` and `last_ns` (its last append) are wall-clock times; `running` means that its
-    writer is alive.
+    writer is alive. What a finished one says of paths stays `unread` until somebody asks: an undo asks the turns it
+    takes back, and no others.
     """
 
     id: str
@@ -72,15 +74,28 @@ class TurnJournal:
     at: float
     role: Role = Role.TURN
     undoes: tuple[str, ...] = ()
-    entries: dict[str, Entry] = field(default_factory=dict)
     finished: bool = False
     running: bool = False
     last_ns: int = 0
+    unread: tuple[bytes, ...] = ()
+    _known: dict[str, Entry] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """What it says of each path, up to its first damaged line: one that has such a line is not finished."""
+        lines, self.unread = self.unread, ()
+        for raw in lines:
+            try:
+                _apply(self, json.loads(raw))
+            except (ValueError, KeyError, TypeError):
+                self.finished = False
+                break
+        return self._known
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to take back."""
-        return any(entry.changed for entry in self.entries.values())
+        """Whether there is anything to take back; a turn that left nothing is never finished."""
+        return (self.finished and bool(self.unread)) or any(entry.changed for entry in self.entries.values())
 
 
 def state_to_json(state: PathState) -> dict[str, Any]:
@@ -158,18 +173,14 @@ def read_journal(file: Path) -> TurnJournal | None:
             running = not _lockable(source.fileno())
     except OSError:
         return None
-    journal: TurnJournal | None = None
-    for raw in data.split(b"\n")[:-1]:
-        try:
-            line = json.loads(raw)
-            if journal is None:
-                journal = _begun(file, line)
-            else:
-                _apply(journal, line)
-        except (ValueError, KeyError, TypeError):
-            break
-    if journal is not None:
-        journal.running, journal.last_ns = running, last_ns
+    first, *lines = data.split(b"\n")[:-1] or [b""]
+    try:
+        journal = _begun(file, json.loads(first))
+    except (ValueError, KeyError, TypeError):
+        return None
+    journal.running, journal.last_ns = running, last_ns
+    journal.finished = bool(lines) and lines[-1] == _FINISH
+    journal.unread = tuple(lines)
     return journal
 
 
@@ -191,7 +202,6 @@ def _begun(file: Path, line: dict[str, Any]) -> TurnJournal:
 def _apply(journal: TurnJournal, line: dict[str, Any]) -> None:
     kind = line["kind"]
     if kind == "finish":
-        journal.finished = True
         return
     path = str(line["path"])
     if kind == "before":

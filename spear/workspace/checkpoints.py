@@ -202,11 +202,12 @@ class CheckpointManager:
         self._turn, turn.journal.finished = None, True
         if turn.writer is None:
             return None
-        turn.append([{"kind": "finish"}], durable=True)
-        turn.writer.close()
         if turn.journal.role is Role.TURN and not turn.journal.changed:
+            turn.writer.close()
             self._store.forget(turn.journal)
             return None
+        turn.append([{"kind": "finish"}], durable=True)
+        turn.writer.close()
         return _info(turn.journal)
 
     # --- the way back -------------------------------------------------------------------------------------------

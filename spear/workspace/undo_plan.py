@@ -98,9 +98,10 @@ def half_done(journals: Sequence[TurnJournal]) -> frozenset[str]:
     what it was restoring.
     """
     last = journals[-1] if journals else None
-    if last is None or last.role is Role.TURN or last.finished or last.running:
+    if last is None or last.role is Role.TURN or last.running:
         return frozenset()
-    return frozenset(last.entries)
+    paths = frozenset(last.entries)  # read first: a damaged one is not finished
+    return frozenset() if last.finished else paths
 
 
 def plan_restore(
