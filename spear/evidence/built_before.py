@@ -191,6 +191,9 @@ class Ageing:
         says = [looking.says for looking in knowledge if looking.says is not None]
         if is_makefile(source) or not says or not all(each.passes_over(source) for each in says):
             return False
+        there = self.facts.elsewhere(root_of(source)) if root_of(source) else self.facts
+        if there is None or there.named_before(posixpath.basename(source)):
+            return False  # another one may
         scripts = {script for each in says for script in each.scripts()}
         return not (self._takers(source) or self._may_read(scripts, source))
 

@@ -25,6 +25,9 @@ _RUNS_IN_VENV = names("uv poetry pdm pipenv rye")
 _CONFIGURED = re.compile(r"^\s*pythonpath\s*=\s*(?P<entries>\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _CONFIGURATIONS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _IMPORTS = re.compile(r"^\s*(?:import|from)\s+(?P<module>\w+)", re.MULTILINE)
+_PUTS = re.compile(r"\bsys\.path\.(?P<how>insert|append)\((?P<said>[^\n]*)")
+_WAYS = ("insert", "append")
+_LITERAL = re.compile(r"""(["'])([^"'\n]{1,200})\1""")
 _VERSION = re.compile(r"^version(?:_info)?\s*=\s*(?P<version>3\.\d+)", re.MULTILINE)
 
 
@@ -37,14 +40,16 @@ def imports_a_copy(seen: SeenCheck, variables: Collection[tuple[str, str]], acti
         return False
     changed = [path for path in facts.told(_PYTHON) if not is_test_file(path)]
     entries = tuple(dict.fromkeys(_search_path(seen, variables, activated))) if changed else ()
-    changed = [source for source in changed if any(_copies(source, entries, facts))]
-    if not changed:
-        return False
+    called = {posixpath.basename(path) for path in changed}
+    copied = changed and any(True for _ in facts.built(lambda path: posixpath.basename(path) in called))
+    if not (copied or any(name for source in changed for name in _copies(source, entries, facts))):
+        return False  # nothing else of that name is there: no other file need be read
     texts = tuple(facts.texts(_PYTHON))
+    first, last = ([place for path, text in texts for place in _put(path, text, how, facts)] for how in _WAYS)
+    tests = (path for path, _ in texts if is_test_file(path) or posixpath.basename(path) == "conftest.py")
+    beside = sorted({_top_of_package(path, facts) for path in tests}) if finding.tool in _PYTEST else ()
+    entries = (*first, *beside, *entries, *last)
     imported = {match["module"] for _, text in texts for match in _IMPORTS.finditer(text)}
-    if finding.tool in _PYTEST:  # which looks first where the tests lie
-        tests = (path for path, _ in texts if is_test_file(path) or posixpath.basename(path) == "conftest.py")
-        entries = (*sorted({_top_of_package(path, facts) for path in tests}), *entries)
     return any(name in imported for source in changed for name in _copies(source, entries, facts))
 
 
@@ -69,6 +74,20 @@ def _search_path(seen: SeenCheck, variables: Collection[tuple[str, str]], activa
         found = _VERSION.search(facts.read(posixpath.join(facts.root, environment, "pyvenv.cfg")) or "")
         if found is not None:
             yield posixpath.join(environment, "lib", f"python{found['version']}", "site-packages")
+
+
+def _put(path: str, text: str, how: str, facts: ProjectFacts) -> Iterator[str]:
+    """The directories that a test or a `conftest.py` puts on the path: `sys.path.insert(0, "build/lib")`."""
+    if not (is_test_file(path) or posixpath.basename(path) == "conftest.py"):
+        return
+    for match in _PUTS.finditer(text):
+        if match["how"] != how:
+            continue
+        pieces = [piece for _, piece in _LITERAL.findall(match["said"])]
+        for word in dict.fromkeys((*pieces, "/".join(pieces))):
+            for base in ("", posixpath.dirname(path)):
+                if word and (place := facts.place(word, base)) is not None:
+                    yield place
 
 
 def _configured(facts: ProjectFacts) -> Iterator[str]:

@@ -35,6 +35,7 @@ _TESTS = {**COLLECTORS, "cargo": names(".rs"), "go": names(".go")}
 """The suffixes of the tests that runners collect, or compile."""
 _DEEPEST = 4
 _MOST_TESTS = 500
+_MOST_TEXTS = 2_000
 
 
 def launched(seen: SeenCheck) -> frozenset[str]:
@@ -47,9 +48,12 @@ def launched(seen: SeenCheck) -> frozenset[str]:
 
 
 def runs_what_it_likes(seen: SeenCheck) -> bool:
-    """Whether the tests or scripts of a check say that they run programs, or load libraries."""
-    reached = tuple(_reached(seen.candidate, seen.facts, 0))
-    return any(runs_programs(text) for _, text in _texts_of(reached, seen.facts))
+    """Whether the scripts of a check, its tests or what these may import say that they run programs, or load
+    libraries."""
+    reached, facts = tuple(_reached(seen.candidate, seen.facts, 0)), seen.facts
+    suffixes = frozenset[str]().union(*(_TESTS.get(each.finding.tool, frozenset()) for each in reached))
+    texts = itertools.islice(facts.texts(suffixes), _MOST_TEXTS) if suffixes else ()
+    return any(runs_programs(text) for _, text in (*_texts_of(reached, facts), *texts))
 
 
 def makes_reached(candidate: CheckCandidate, facts: ProjectFacts) -> tuple[CheckCandidate, ...]:

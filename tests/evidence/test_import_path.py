@@ -30,6 +30,7 @@ def facts(files: dict[str, str], told: str, usual_path: frozenset[str] = frozens
     return ProjectFacts(
         root="/ws", read=texts.get, exists=files.__contains__, texts=delivered, told=lambda _: (told,),
         is_built=lambda path: path.startswith((".venv/", "build/")), usual_path=usual_path,
+        built=lambda matches: (path for path in files if path.startswith("build/") and matches(path)),
     )  # fmt: skip
 
 
@@ -62,6 +63,17 @@ CASES = {
     "a build's copy first": (
         {**SRC, "pytest.ini": "[pytest]\npythonpath =\n    build/lib\n    src\n", "build/lib/counter.py": OLD},
         "python3 -m pytest", True,
+    ),
+    "put first by a conftest": (
+        {**FLAT, "conftest.py": "import sys\nsys.path.insert(0, 'build/lib')\n", "build/lib/counter.py": OLD},
+        "python3 -m pytest", True,
+    ),
+    "put first in pieces": (
+        {**SRC, "tests/conftest.py": "import sys\nsys.path.insert(0, str(ROOT / 'build' / 'lib'))\n", "build/lib/counter.py": OLD},
+        "pytest", True,
+    ),
+    "the source put first": (
+        {**SRC, **ENV, "tests/conftest.py": "import sys\nsys.path.insert(0, 'src')\n"}, "pytest", False,
     ),
     "no runner of Python's": ({**SRC, **VENV}, "make test", False),
 }  # fmt: skip
