@@ -104,7 +104,7 @@ class Ageing:
             return True  # a list of objects, or an archive, may still take them in
         knowledge = (*self._own_knowledge(seen), *self._knowledge(seen.root))
         return any(
-            self._ran_older(source, programs, seen, knowledge) and not self._is_nobodys(source, knowledge)
+            self._ran_older(source, programs, seen, knowledge) and not self._is_nobodys(source, seen, knowledge)
             for source in guessed
         )
 
@@ -186,14 +186,13 @@ class Ageing:
         there = self.facts.elsewhere(root_of(source)) if root_of(source) else self.facts
         return includers(within_root(source), there.texts(SOURCES[Family.RULES])) if there is not None else frozenset()
 
-    def _is_nobodys(self, source: str, knowledge: Collection[_Looking]) -> bool:
-        """Whether no makefile at hand has anything to do with a source, and no file takes it in."""
+    def _is_nobodys(self, source: str, seen: SeenCheck, knowledge: Collection[_Looking]) -> bool:
+        """Whether no makefile at hand has anything to do with a source, not even the one that is beside the one a check
+        was told to follow, and no file takes it in."""
         says = [looking.says for looking in knowledge if looking.says is not None]
+        says += _beside(seen) if says else ()
         if is_makefile(source) or not says or not all(each.passes_over(source) for each in says):
             return False
-        there = self.facts.elsewhere(root_of(source)) if root_of(source) else self.facts
-        if there is None or there.named_before(posixpath.basename(source)):
-            return False  # another one may
         scripts = {script for each in says for script in each.scripts()}
         return not (self._takers(source) or self._may_read(scripts, source))
 
@@ -299,6 +298,17 @@ def _said_by(makes: Collection[CheckCandidate], facts: ProjectFacts) -> Iterator
         place = facts.recorded(finding.cwd)
         text, make = make_text(text, base, [word.value for word in made.simple.argv], facts)
         yield _Looking(PassedBuild(place, place, finding.selectors), Knowledge(text, make, place))
+
+
+def _beside(seen: SeenCheck) -> Iterator[Knowledge]:
+    """What the makefile says that make would follow where a check works."""
+    cwd = seen.candidate.finding.cwd
+    if cwd is None:
+        return
+    base = posixpath.normpath(posixpath.join(seen.facts.root, cwd))
+    text = next(filter(None, (seen.facts.read(posixpath.join(base, name)) for name in MAKEFILES)), None)
+    if text is not None:
+        yield Knowledge(*make_text(text, base, (), seen.facts), seen.facts.recorded(cwd))
 
 
 def _decided_by(seen: SeenCheck) -> str | None:

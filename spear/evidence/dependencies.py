@@ -16,7 +16,8 @@ _FINDS_THEM = re.compile(
 """How a makefile has its compilers find out what depends on what."""
 _INCLUDES = re.compile(r"^ *(?:-|s)?include\s.*$", re.MULTILINE)
 _LOOKS_ELSEWHERE = re.compile(r"\b(?:VPATH|vpath)\b")
-_TAKES_MORE = re.compile(r"\*|`|\$|(?<!\S)-L|\bmake\b")
+_MAKES = re.compile(r"\bmake\b")
+_TAKES_MORE = re.compile(r"\*|`|\$|(?<!\S)-L")
 """How a recipe may take in what it does not name."""
 _OBJECT_NAMED = re.compile(r"(?<!-o )(?<!\S)([\w./+-]+\.(?:o|lo|a|la|so|obj|lib))(?!\S)")
 _SCRIPT_NAMED = re.compile(r"(?<!\S)([\w./+-]+\.(?:py|sh|bash|pl|rb|lua|tcl|awk|js|mjs|sed))(?!\S)")
@@ -59,15 +60,17 @@ class Knowledge:
         path = PurePosixPath(source)
         inside = posixpath.relpath(product, self._place or ".")
         reached = self._make.reached((inside,))
-        if path.suffix in _HEADERS or UNKNOWN in reached or not self._make.has_rule(inside):
-            return None
+        own = self._make.recipe(inside)
+        if path.suffix in _HEADERS or UNKNOWN in reached or not own or _MAKES.search(own) is not None:
+            return None  # another makefile may say it
         parts = {PurePosixPath(name) for name in reached}
         if any(part.name == path.name or (part.stem == path.stem and part.suffix in (".o", ".lo")) for part in parts):
             return None
         recipes = self._make.recipes_of((inside,))
         if self._speaks_of(recipes, source, objects=True) or _TAKES_MORE.search(recipes) is not None:
             return None
-        if any(name not in reached for name in _OBJECT_NAMED.findall(recipes)):
+        called = {part.name for part in parts}
+        if any(posixpath.basename(name) not in called for name in _OBJECT_NAMED.findall(recipes)):
             return None  # it is made of what it does not depend on
         return tuple(posixpath.normpath(posixpath.join(self._place, name)) for name in reached - {inside})
 

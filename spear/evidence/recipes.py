@@ -130,10 +130,10 @@ class MakeText:
         """These targets and all they depend on, as named; with `UNKNOWN` among them where not all of it is known."""
         return frozenset(self._closure(targets))
 
-    def has_rule(self, target: str) -> bool:
-        """Whether an explicit rule with a recipe says how a target is made."""
+    def recipe(self, target: str) -> str:
+        """What an explicit rule does to make a target; empty where none does."""
         named = ((name, rule) for names, rule in self._rules.items() for name in self._variables.fill(names).split())
-        return any(name == target and bool(rule.recipe) for name, rule in named)
+        return "\n".join(line for name, rule in named if name == target for line in self._lines(name, rule))
 
     def made_with(self, named: re.Pattern[str]) -> Iterator[str]:
         """The targets that files are made of, with `*` for a stem, whose rule has what a pattern finds in its recipe or

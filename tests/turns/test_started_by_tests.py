@@ -204,3 +204,28 @@ def test_an_installed_copy_shows_nothing_of_the_source(tree: Tree, linked, verdi
         ASK, change, sh(".venv/bin/python -m unittest discover -s tests"), "I reworked it. The tests pass.", flags=OFF
     )
     assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
+
+
+def test_a_helper_of_tests_may_load_what_was_built_before(limits: Tree):
+    limits.write("Makefile", MAKEFILE)
+    limits.write(
+        "tests/test_app.py", "from helper import lib\n\n\ndef test_step():\n    assert lib.counter_step(4, 4) == 0\n"
+    )
+    limits.write(
+        "src/helper.py",
+        "import ctypes\nfrom pathlib import Path\nlib = ctypes.CDLL(str(Path('build', 'libcounter.so')))\n",
+    )
+    limits.write("pytest.ini", "[pytest]\npythonpath = src\n")
+    limits.write(".gitignore", "build/\n__pycache__/\n")
+    built(limits)
+    turn = limits.turn(ASK, BREAK, TESTS, "I reworked the limits. The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
+
+
+def test_a_makefile_of_tests_alone_runs_what_another_one_built(limits: Tree):
+    limits.write("Makefile", MAKEFILE)
+    limits.write("test.mk", "test:\n\t./build/test_counter\n.PHONY: test\n")
+    built(limits)
+    change = ("patch", {"path": "src/counter.c", "old_string": "value >= limit", "new_string": "value > limit"})
+    turn = limits.turn(ASK, change, sh("make -f test.mk test"), "I reworked it. The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED", (turn.result["checks"], turn.result["reasons"])
