@@ -40,8 +40,11 @@ def counted(tree: Tree) -> Tree:
     return tree
 
 
-@pytest.mark.parametrize("flags", [(), ("--validation", "off")], ids=["by the host", "by the model"])
-@pytest.mark.parametrize("runner", ["make test", "sh run_tests.sh"])
+@pytest.mark.parametrize(
+    ("runner", "flags"),
+    [("make test", ()), ("sh run_tests.sh", ("--validation", "off"))],
+    ids=["by the host", "by the model"],
+)
 @pytest.mark.parametrize(("loop", "verdict"), RUNNERS.values(), ids=RUNNERS)
 def test_a_recipe_that_loses_statuses_shows_nothing(counted: Tree, loop, verdict, runner, flags):
     recipe = loop.replace("$", "$$") if runner == "make test" else "sh run_tests.sh"
