@@ -14,26 +14,46 @@ from pathlib import PurePosixPath
 from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.families import SOURCES, Family, family_of_source, may_be_native
+from spear.evidence.names import names
 from spear.evidence.recipes import UNKNOWN, make_text
 from spear.evidence.roots import root_of, within_root
 
 _CUSTOM_COMMAND = re.compile(r"add_custom_command\s*\(\s*OUTPUT\s(?P<said>(?:[^()]|\([^()]*\))*)\)", re.IGNORECASE)
 _GLOB = re.compile(r"\bfile\s*\(\s*GLOB(?:_RECURSE)?\s(?P<said>(?:(?!CONFIGURE_DEPENDS)[^()])*)\)", re.IGNORECASE)
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w+)\s+(?P<value>[^()]*)\)", re.IGNORECASE)
+_PYTHON = names(".py")
 _KEYWORD = re.compile(r"\s(?:COMMAND|DEPENDS|MAIN_DEPENDENCY|WORKING_DIRECTORY|BYPRODUCTS|COMMENT|VERBATIM|ARGS)\b")
 
 
 def derived_from(path: str, facts: ProjectFacts) -> frozenset[str]:
     """What rules make of a file that no compiler reads, by its recorded name: sources and programs, relative to its
-    root, with `*` for what cannot be read. What is delivered is made by nobody but its author."""
+    root, with `*` for what cannot be read. A module counts for the scripts that import it. What is delivered is made by
+    nobody but its author."""
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
     if there is None or family_of_source(path) is not None:
         return frozenset()
-    inside = PurePosixPath(within_root(path))
-    module = ".".join(inside.with_suffix("").parts) if inside.suffix == ".py" else inside.name
-    named = re.compile(rf"(?<![\w.-])(?:{re.escape(inside.name)}|{re.escape(module)})(?![\w.-])")
-    found = {made for above in inside.parents for made in _made_with(named, str(above), there)}
-    return frozenset(made for made in found if _is_product(made, there))
+    made = _made_of(within_root(path), there)
+    if made or not path.endswith(".py") or not _generates(within_root(path), there):
+        return made
+    taken_in = re.compile(rf"^\s*(?:import|from)\s[^#\n]*\b{re.escape(PurePosixPath(path).stem)}\b", re.MULTILINE)
+    takers = (taker for taker, text in there.texts(_PYTHON) if taken_in.search(text) is not None)
+    return frozenset(product for taker in takers for product in _made_of(taker, there))
+
+
+def _made_of(inside: str, facts: ProjectFacts) -> frozenset[str]:
+    """What rules make of a file they name."""
+    path = PurePosixPath(inside)
+    module = ".".join(path.with_suffix("").parts) if path.suffix == ".py" else path.name
+    named = re.compile(rf"(?<![\w.-])(?:{re.escape(path.name)}|{re.escape(module)})(?![\w.-])")
+    found = {made for above in path.parents for made in _made_with(named, str(above), facts)}
+    return frozenset(made for made in found if _is_product(made, facts))
+
+
+def _generates(inside: str, facts: ProjectFacts) -> bool:
+    """Whether rules above a file make anything with Python, whose scripts take others in."""
+    python = re.compile(r"\.py\b|\bpython[\d.]* -m\b")
+    found = (made for above in PurePosixPath(inside).parents for made in _made_with(python, str(above), facts))
+    return any(_is_product(made, facts) for made in found)
 
 
 def is_globbed(path: str, facts: ProjectFacts) -> bool:

@@ -38,7 +38,7 @@ def may_go_in(path: str, facts: ProjectFacts) -> bool:
         return False
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
     words = (name.name,) if name.suffix in _SCRIPTS else (name.name, *name.parts[:-1])
-    return there is None or any(there.named_before(word) for word in words)
+    return there is None or any(there.named_before(word) for word in words) or bool(derived_from(path, facts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,19 @@ def test_the_host_has_it_run_again(generated: Tree, change, verdict):
     assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
 
 
+@pytest.mark.parametrize(
+    ("flags", "verdict"), [(OFF, "UNVERIFIED"), ((), "VERIFIED")], ids=["by the model", "by the host"]
+)
+def test_a_module_that_a_generator_imports_counts_like_it(generated: Tree, flags, verdict):
+    generated.write("tools/gen.py", "from first import FIRST\nprint('#define FIRST', FIRST)\n")
+    generated.write("tools/first.py", "FIRST = 0\n")
+    generated.write("Makefile", NAMED.format(needs=" tools/gen.py"))
+    built(generated)
+    change = write("tools/first.py", "FIRST = 1 - 1\n")
+    turn = generated.turn(ASK, change, sh("make test"), "I reworked it. The tests pass.", flags=flags)
+    assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
+
+
 RUN_AGAIN = {
     "the rule depends on it": (" tools/gen.py", [HARMLESS, sh("make test")]),
     "it is removed first": ("", [HARMLESS, sh("rm build/first.h && make test")]),
