@@ -109,17 +109,31 @@ class Ageing:
         )
 
     def _takes_in_derived(self, source: str, seen: SeenCheck) -> bool:
-        """Whether something that rules make of a script or of data is older than that, where it counts: tests that a
-        runner collects may have nothing to do with what is compiled."""
+        """Whether something that rules make of a script or of data is older than that, where a check may come to it:
+        its makefiles reach it or cannot be read, it is launched, or where no makefile says what is made of what. Tests
+        that a runner collects may have nothing to do with what is compiled."""
         patterns = derived_from(source, self.facts)
-        if seen.candidate.finding.tool in _COLLECTS and not (launched(seen) or self._starts_what_is_there(seen)):
+        if not patterns:
             return False
+        programs = launched(seen)
+        if seen.candidate.finding.tool in _COLLECTS and not (programs or self._starts_what_is_there(seen)):
+            return False
+        says = [(looking.says, looking.build.targets) for looking in self._own_knowledge(seen) if looking.says]
 
         def is_older(path: str) -> bool:
+            recorded = seen.facts.recorded(path)
             fits = any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
-            return fits and self.products.is_older(seen.facts.recorded(path), source)
+            return fits and self.products.is_older(recorded, source) and self._is_come_to(recorded, programs, says)
 
         return any(True for _ in seen.facts.built(is_older))
+
+    def _is_come_to(
+        self, product: str, programs: Collection[str], says: Collection[tuple[Knowledge, tuple[str, ...]]]
+    ) -> bool:
+        """Whether a check may come to a product: by what its makefiles reach, by what it launches, by a source that
+        takes the product in."""
+        reached = any(each.may_reach(product, targets) for each, targets in says)
+        return not says or reached or product in programs or bool(self._takers(product))
 
     def _is_passed_over(self, source: str, seen: SeenCheck) -> bool:
         """Whether a builder that CMake set up does not know a new source yet: it has not been set up anew."""

@@ -99,4 +99,4 @@ def _is_product(path: str, facts: ProjectFacts) -> bool:
         return name.name != "*" and (name.suffix in SOURCES[Family.RULES] or may_be_native(path))
     if facts.exists(path) and not facts.is_built(path):
         return False
-    return name.suffix in SOURCES[Family.RULES] or facts.is_built(path)
+    return name.suffix in SOURCES[Family.RULES] or (may_be_native(path) and facts.is_built(path))

@@ -24,7 +24,6 @@ from spear.evidence.named_programs import named_programs, runs_programs
 from spear.evidence.names import names
 from spear.evidence.recipes import make_text
 from spear.evidence.weakened import is_test_file
-from spear.shell.syntax import Script
 
 _BUILDS = re.compile(
     r"""["'`](?:[^"'`\s]*/)?(?:cc|c99|gcc|g\+\+|c\+\+|clang(?:\+\+)?|tcc|make|cmake|ninja|meson|scons|bazel|cargo)(?=["'`\s])"""
@@ -95,15 +94,16 @@ def _reached(candidate: CheckCandidate, facts: ProjectFacts, depth: int) -> Iter
         yield from _reached(inner, facts, depth + 1)
 
 
-def followed_by(seen: SeenCheck) -> Iterator[tuple[Script, bool]]:
-    """The recipes and scripts that a check follows, each with whether its shell ends at the first failure."""
+def followed_by(seen: SeenCheck) -> Iterator[tuple[Followed, bool]]:
+    """The scripts that a check follows, and the recipes of what it was asked for, each with whether its shell ends at
+    the first failure. Recipes that make files are no tests: make itself ends at their last status."""
     facts = seen.facts
     for candidate in _reached(seen.candidate, facts, 0):
         cwd = candidate.finding.cwd
         base = None if cwd is None else posixpath.normpath(posixpath.join(facts.root, cwd))
-        followed = _followed(candidate, base, facts) if base is not None else None
+        followed = _followed(candidate, base, facts, called=True) if base is not None else None
         if followed is not None:
-            yield followed.script, _ends_at_once(candidate, facts)
+            yield followed, _ends_at_once(candidate, facts)
 
 
 def _ends_at_once(candidate: CheckCandidate, facts: ProjectFacts) -> bool:
@@ -137,8 +137,8 @@ def _texts_of(reached: Sequence[CheckCandidate], facts: ProjectFacts) -> Iterato
             yield from itertools.islice(found, _MOST_TESTS)
 
 
-def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Followed | None:
-    """What the check has a shell do, from an absolute directory."""
+def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts, *, called: bool = False) -> Followed | None:
+    """What the check has a shell do, from an absolute directory; of make, where it is `called`, what makes no file."""
     finding, words = candidate.finding, [word.value for word in candidate.simple.argv]
     files = [posixpath.join(facts.root, path) for path in finding.decided_by]
     text = facts.read(files[0]) if files else None
@@ -146,7 +146,7 @@ def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts) -> Foll
         return None
     if finding.tool in MAKE_NAMES:
         _, make = make_text(text, base, words, facts)
-        return parsed(make.recipes_of(finding.selectors), base, facts)
+        return parsed(make.recipes_of(finding.selectors, called=called), base, facts)
     if finding.tool.startswith("package script "):
         name = finding.tool.removeprefix("package script ")
         commands = package_scripts(text, name, [word.raw for word in candidate.simple.argv])

@@ -120,11 +120,18 @@ class MakeText:
         """The recipes of its explicit and pattern rules, each line in a shell of its own."""
         return "\n".join(f"(\n{line}\n)" for name, rule in self._rules.items() for line in self._lines(name, rule))
 
-    def recipes_of(self, targets: Iterable[str]) -> str:
+    def recipes_of(self, targets: Iterable[str], *, called: bool = False) -> str:
         """The recipes of these targets and of what they depend on, each line in a shell of its own; those of its first
-        target where none is named."""
-        found = ((name, rule) for name, rule in self._closure(targets).items() if rule is not None)
+        target where none is named. `called`: of these, and of the phony ones among what they depend on."""
+        targets = tuple(targets)
+        wanted = self._phony() | set(targets or (self._default,))
+        reached = ((name, rule) for name, rule in self._closure(targets).items() if rule is not None)
+        found = ((name, rule) for name, rule in reached if not called or name in wanted)
         return "\n".join(f"(\n{line}\n)" for name, rule in found for line in self._lines(name, rule))
+
+    def _phony(self) -> set[str]:
+        said = self._rules.get(".PHONY", MakeTarget()).prerequisites
+        return {name for each in said for name in self._variables.fill(each).split()}
 
     def reached(self, targets: Iterable[str]) -> frozenset[str]:
         """These targets and all they depend on, as named; with `UNKNOWN` among them where not all of it is known."""
@@ -138,7 +145,7 @@ class MakeText:
     def made_with(self, named: re.Pattern[str]) -> Iterator[str]:
         """The targets that files are made of, with `*` for a stem, whose rule has what a pattern finds in its recipe or
         among what it depends on."""
-        phony = {name for line in self._rules.get(".PHONY", MakeTarget()).prerequisites for name in line.split()}
+        phony = self._phony()
         for names, rule in self._rules.items():
             said = "\n".join((*self._lines(names, rule), *map(self._variables.fill, rule.prerequisites)))
             if rule.recipe and named.search(said) is not None:
