@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import PurePosixPath
 
+from spear.evidence.families import is_header
 from spear.evidence.recipes import UNKNOWN, MakeText
 
 _FINDS_THEM = re.compile(
@@ -29,9 +30,6 @@ _MAY_FIND = re.compile(
 """How a makefile may come to files it does not name."""
 _TAKES_IN = re.compile(
     r"""^\s*[#.%]?\s*(?:include|import|incbin|cimport)\s*["'<]([^"'>\n]+)["'>]""", re.MULTILINE | re.IGNORECASE
-)
-_HEADERS = frozenset(
-    {".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".tcc", ".inc", ".def", ".cuh", ".pxd"}
 )
 
 
@@ -61,7 +59,7 @@ class Knowledge:
         inside = posixpath.relpath(product, self._place or ".")
         reached = self._make.reached((inside,))
         own = self._make.recipe(inside)
-        if path.suffix in _HEADERS or UNKNOWN in reached or not own or _MAKES.search(own) is not None:
+        if is_header(source) or UNKNOWN in reached or not own or _MAKES.search(own) is not None:
             return None  # another makefile may say it
         parts = {PurePosixPath(name) for name in reached}
         if any(part.name == path.name or (part.stem == path.stem and part.suffix in (".o", ".lo")) for part in parts):
@@ -83,9 +81,9 @@ class Knowledge:
     def knows(self, source: str) -> bool:
         """Whether a source is among what it says anything depends on: by its name, by a pattern, by the object made of
         it, or because compilers tell it."""
-        is_header = PurePosixPath(source).suffix in _HEADERS
+        taken_in = is_header(source)
         said = _INCLUDES.sub("", self._said)  # to read a makefile in is not to depend on it
-        return self._speaks_of(said, source, objects=not is_header) or (is_header and self._finds_them)
+        return self._speaks_of(said, source, objects=not taken_in) or (taken_in and self._finds_them)
 
     def follows(self, product: str, source: str, takers: Callable[[str], frozenset[str]]) -> bool:
         """Whether a product is made anew for a source: where all it is made anew for can be read, the source, or the
@@ -94,7 +92,7 @@ class Knowledge:
         if UNKNOWN in made_of or len(made_of) < _FEW or any("(" in name for name in made_of):
             return True
         path, parts = PurePosixPath(source), {posixpath.basename(name) for name in made_of}
-        if path.suffix not in _HEADERS:
+        if not is_header(source):
             return not parts.isdisjoint((path.name, f"{path.stem}.o", f"{path.stem}.lo"))
         return self._finds_them or path.name in parts or parts.isdisjoint(map(posixpath.basename, takers(source)))
 

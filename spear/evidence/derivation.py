@@ -13,13 +13,16 @@ from pathlib import PurePosixPath
 
 from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.facts import ProjectFacts
-from spear.evidence.families import SOURCES, Family, family_of_source, may_be_native
+from spear.evidence.families import SOURCES, Family, family_of_source, is_header, may_be_native
 from spear.evidence.names import names
 from spear.evidence.recipes import UNKNOWN, make_text
 from spear.evidence.roots import root_of, within_root
 
 _CUSTOM_COMMAND = re.compile(r"add_custom_command\s*\(\s*OUTPUT\s(?P<said>(?:[^()]|\([^()]*\))*)\)", re.IGNORECASE)
-_GLOB = re.compile(r"\bfile\s*\(\s*GLOB(?:_RECURSE)?\s(?P<said>(?:(?!CONFIGURE_DEPENDS)[^()])*)\)", re.IGNORECASE)
+_GLOB = re.compile(
+    r"\bfile\s*\(\s*GLOB(?P<recurse>_RECURSE)?\s(?P<said>(?:(?!CONFIGURE_DEPENDS)[^()])*)\)", re.IGNORECASE
+)
+_PLACE = re.compile(r"^\$\{(?:CMAKE|PROJECT|CMAKE_CURRENT)_SOURCE_DIR\}/")
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w+)\s+(?P<value>[^()]*)\)", re.IGNORECASE)
 _PYTHON = names(".py")
 _KEYWORD = re.compile(r"\s(?:COMMAND|DEPENDS|MAIN_DEPENDENCY|WORKING_DIRECTORY|BYPRODUCTS|COMMENT|VERBATIM|ARGS)\b")
@@ -57,15 +60,30 @@ def _generates(inside: str, facts: ProjectFacts) -> bool:
 
 
 def is_globbed(path: str, facts: ProjectFacts) -> bool:
-    """Whether CMake finds a source, by its recorded name, by a pattern, and so only when it is set up anew."""
+    """Whether CMake finds a source, by its recorded name, by a pattern, and so only when it is set up anew. A header is
+    found by compilers."""
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
     inside = PurePosixPath(within_root(path))
-    if there is None:
+    if there is None or is_header(path):
         return False
     for above in inside.parents:
         lists = there.read(posixpath.normpath(posixpath.join(there.root, above, "CMakeLists.txt"))) or ""
-        patterns = (word for match in _GLOB.finditer(lists) for word in match["said"].split())
-        if any(fnmatch.fnmatchcase(inside.name, posixpath.basename(word.strip("\"'"))) for word in patterns):
+        file = inside.relative_to(above)
+        if any(_stands_for(match, file) for match in _GLOB.finditer(lists)):
+            return True
+    return False
+
+
+def _stands_for(glob: re.Match[str], file: PurePosixPath) -> bool:
+    """Whether a `file(GLOB …)` finds a file, relative to its directory."""
+    recursive = glob["recurse"] is not None
+    for word in glob["said"].split():
+        directory, name = posixpath.split(_PLACE.sub("", word.strip("\"'")))
+        if not fnmatch.fnmatchcase(file.name, name):
+            continue
+        here = str(file.parent)
+        known = posixpath.normpath(directory or ".")
+        if "$" in known or here == known or (recursive and (known == "." or here.startswith(f"{known}/"))):
             return True
     return False
 

@@ -31,6 +31,7 @@ SOURCES: Mapping[Family, frozenset[str]] = {
     Family.WEB: names(".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte .css"),
 }
 """The suffixes of each family's sources."""
+_HEADERS = names(".h .hh .hpp .hxx .h++ .inl .ipp .tpp .tcc .inc .def .cuh .pxd")
 _PRODUCTS: Mapping[Family, frozenset[str]] = {
     Family.MANAGED: names(".class .jar .war .dll"),
     Family.WEB: SOURCES[Family.WEB] | names(".html .map"),
@@ -65,6 +66,11 @@ def family_of_source(path: str) -> Family | None:
     if family is Family.WEB and (is_plain or ".config." in name.name) and _BESIDE.search(within_root(path).lower()):
         return None
     return family
+
+
+def is_header(path: str) -> bool:
+    """Whether a file is one that others take in."""
+    return PurePosixPath(path).suffix in _HEADERS
 
 
 def family_of(path: str) -> Family:

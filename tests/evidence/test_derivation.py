@@ -100,8 +100,22 @@ def test_the_build_files_above_a_file_are_asked():
         ("FILE(GLOB_RECURSE SRCS\n  ${CMAKE_SOURCE_DIR}/src/*.c\n  src/*.h)", True),
         ("file(GLOB SRCS CONFIGURE_DEPENDS src/*.c)", False),
         ("file(GLOB SRCS src/*.cpp)", False),
+        ("file(GLOB SRCS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.c)", True),
+        ("file(GLOB_RECURSE SRCS *.c)", True),
+        ("file(GLOB SRCS *.c)", False),
+        ("file(GLOB SRCS examples/*.c)", False),
+        ("file(GLOB SRCS ${WHERE}/*.c)", True),
         ("add_executable(app src/new.c)", False),
     ],
 )
 def test_cmake_finds_sources_by_patterns(lists, globbed):
     assert is_globbed("src/new.c", facts({"CMakeLists.txt": lists})) is globbed
+
+
+def test_a_header_is_found_by_compilers():
+    assert not is_globbed("src/new.h", facts({"CMakeLists.txt": "file(GLOB SRCS src/*.h)"}))
+
+
+def test_only_sources_and_programs_are_made_of_it():
+    rules = "build/x.png: tools/draw.py\n\tpython3 tools/draw.py > $@\nbuild/x.py: tools/draw.py\n\tpython3 tools/draw.py > $@\n"
+    assert derived_from("tools/draw.py", facts({"Makefile": rules}, frozenset({"build/x.png", "build/x.py"}))) == set()
