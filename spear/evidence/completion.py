@@ -15,7 +15,7 @@ from spear.evidence.qualities import DOCUMENTATION, SPEED
 from spear.evidence.reasons import Reason, ReasonCode, reason
 from spear.evidence.records import CheckResult
 from spear.evidence.roots import root_of
-from spear.evidence.showing import is_named, unseen_values
+from spear.evidence.showing import exit_statuses, is_named, unseen_values
 from spear.evidence.turn import (
     Complaint,
     Origin,
@@ -66,7 +66,8 @@ class VerdictReport:
 
 @dataclass(frozen=True, slots=True)
 class _FinalState:
-    """What ran on the final state: what passed and may count, what failed and stands unanswered, the rest."""
+    """What ran on the final state: what passed and may count, what failed and stands unanswered, the rest. Runs that
+    ended `as_claimed` are evidence of the status the answer names, and no failures."""
 
     passing: tuple[SeenCheck, ...]
     failing: tuple[SeenCheck, ...]
@@ -74,6 +75,7 @@ class _FinalState:
     inconclusive: tuple[SeenCheck, ...]
     own: tuple[SeenCheck, ...]
     looks: tuple[SeenCheck, ...]
+    as_claimed: tuple[SeenCheck, ...]
 
 
 def judge(evidence: TurnEvidence) -> VerdictReport:
@@ -85,8 +87,8 @@ def judge(evidence: TurnEvidence) -> VerdictReport:
         touched = tuple(path for path, _ in ledger.current)
         code = ReasonCode.CHANGED_BACK if touched else ReasonCode.NOTHING_CHANGED
         return VerdictReport(Verdict.NO_CHANGE, (reason(code, files=touched),), checks)
-    final = _final_state(evidence, files)
     claims = [claim for claim in read_claims(evidence.answer) if not claim.hedged]
+    final = _final_state(evidence, files, exit_statuses(value for claim in claims for value in claim.values))
     unsupported = tuple(claim for claim in claims if not _shown(claim, final, evidence))
     blocking = [
         *_failures(evidence, final),
@@ -101,7 +103,7 @@ def judge(evidence: TurnEvidence) -> VerdictReport:
     return VerdictReport(Verdict.VERIFIED, (*_successes(evidence, final), *notes), checks, files)
 
 
-def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
+def _final_state(evidence: TurnEvidence, files: tuple[str, ...], statuses: frozenset[int]) -> _FinalState:
     """Sort everything that ran on the final state. Passes lose the kinds something took the force from."""
     here = [
         seen
@@ -124,6 +126,8 @@ def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
         elif set(kinds) & PROVING:
             passing.append(replace(seen, result=seen.result.model_copy(update={"kinds": kinds})))
     failed = [s for s in here if s.result.status is CheckStatus.FAILED and set(s.result.kinds) & PROVING]
+    as_claimed = tuple(s for s in failed if s.result.kinds == (CheckKind.RUN,) and s.result.exit_code in statuses)
+    failed = [s for s in failed if s not in as_claimed]
     passed = [s for s in here if s.result.status is CheckStatus.PASSED]
     return _FinalState(
         passing=tuple(passing),
@@ -132,6 +136,7 @@ def _final_state(evidence: TurnEvidence, files: tuple[str, ...]) -> _FinalState:
         inconclusive=tuple(s for s in here if s.result.status is CheckStatus.INCONCLUSIVE),
         own=tuple(own),
         looks=tuple(s for s in passed if s.result.scope is not Scope.LOOSE or not evidence.project_declares),
+        as_claimed=as_claimed,
     )
 
 
@@ -223,7 +228,7 @@ def _shown(claim: Claim, final: _FinalState, evidence: TurnEvidence) -> bool:
                 return bool(passing)
             return any(claim.number in _numbers(result) for result in passing)
         case ClaimKind.RUNS:
-            running = _running(final)
+            running = _running(claim, final)
             return bool(running) and not unseen_values(claim.values, running, evidence.texts)
         case ClaimKind.NAMED:
             denied = bool(_complaints(claim, evidence))
@@ -235,10 +240,12 @@ def _shown(claim: Claim, final: _FinalState, evidence: TurnEvidence) -> bool:
             assert_never(claim.kind)
 
 
-def _running(final: _FinalState) -> list[SeenCheck]:
-    """What shows that something runs: runs and tests, and runs of what only this turn wrote."""
+def _running(claim: Claim, final: _FinalState) -> list[SeenCheck]:
+    """What shows that something runs: runs and tests, runs of what only this turn wrote, and of a claim that names how
+    a program ends, runs that ended so."""
     own = [seen for seen in final.own if CheckKind.RUN in seen.result.kinds]
-    return [seen for seen in final.passing if KINDS_OF_CLAIM[ClaimKind.RUNS] & set(seen.result.kinds)] + own
+    ran = [seen for seen in final.passing if KINDS_OF_CLAIM[ClaimKind.RUNS] & set(seen.result.kinds)]
+    return [*ran, *own, *(final.as_claimed if exit_statuses(claim.values) else ())]
 
 
 def _naming(claim: Claim, final: _FinalState) -> list[SeenCheck]:
@@ -386,7 +393,7 @@ def _unshown(claim: Claim, final: _FinalState, evidence: TurnEvidence) -> Reason
         if seen := _complaints(claim, evidence):
             return reason(ReasonCode.COMPLAINT_SEEN, command=seen[-1].command, sentence=claim.sentence)
         return reason(ReasonCode.QUALITY_NOT_SHOWN, quality=claim.named, sentence=claim.sentence)
-    if claim.kind is ClaimKind.RUNS and (running := _running(final)):
+    if claim.kind is ClaimKind.RUNS and (running := _running(claim, final)):
         missing = unseen_values(claim.values, running, evidence.texts)
         named = ", ".join(value.text for value in missing)
         return reason(ReasonCode.VALUE_NOT_SEEN, value=named, sentence=claim.sentence)

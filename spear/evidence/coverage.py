@@ -25,6 +25,7 @@ _DOCUMENT_SUFFIXES = frozenset(
 _DOCUMENT_STEMS = frozenset(
     {"readme", "changelog", "changes", "license", "licence", "copying", "authors", "notice", "news", "contributing"}
 )
+_DOCUMENT_DIRECTORIES = frozenset({"doc", "docs", "documentation", "man", "manual", "notes", "licenses", "legal"})
 _SOURCE_NAMES = frozenset({"cmakelists.txt", "requirements.txt", "constraints.txt", "robots.txt"})
 _DATA_SUFFIXES = frozenset(
     {".json", ".jsonl", ".yaml", ".yml", ".csv", ".tsv", ".xml", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico"}
@@ -45,9 +46,17 @@ def _material_of(path: str) -> Material:
     name = PurePosixPath(path.lower())
     if name.name in _SOURCE_NAMES or name.name in _BUILD_NAMES:
         return Material.SOURCE
+    if name.suffix == ".txt" and _is_taken_in(name):
+        return Material.DATA
     if name.suffix in _DOCUMENT_SUFFIXES or (name.stem in _DOCUMENT_STEMS and not name.suffix):
         return Material.DOCUMENTATION
     return Material.DATA if name.suffix in _DATA_SUFFIXES else Material.SOURCE
+
+
+def _is_taken_in(name: PurePosixPath) -> bool:
+    """Whether a text lies where programs and tests look for theirs: beneath a directory, and none of documentation."""
+    above = name.parts[:-1]
+    return bool(above) and name.stem not in _DOCUMENT_STEMS and _DOCUMENT_DIRECTORIES.isdisjoint(above)
 
 
 def is_prose(path: str) -> bool:

@@ -9,6 +9,15 @@ from spear.evidence.qualities import VERSIONS, WARNINGS
 from spear.evidence.turn import SeenCheck
 from spear.evidence.values import Role, Value, stands_in_output, stands_in_source
 
+_BY_SHELLS = 126
+"""From here on a status is a shell's or a signal's word for what went wrong."""
+
+
+def exit_statuses(values: Iterable[Value]) -> frozenset[int]:
+    """The statuses that something is said to end with."""
+    said = (int(value.text) for value in values if value.role is Role.EXIT_STATUS and value.text.isdigit())
+    return frozenset(status for status in said if 0 < status < _BY_SHELLS)
+
 
 def unseen_values(values: Iterable[Value], running: Sequence[SeenCheck], texts: Sequence[str]) -> tuple[Value, ...]:
     """The values that no check which ran something shows, in order.
@@ -21,7 +30,8 @@ def unseen_values(values: Iterable[Value], running: Sequence[SeenCheck], texts: 
 
 
 def _is_seen(value: Value, running: Sequence[SeenCheck], texts: Sequence[str], *, tested: bool) -> bool:
-    if any(stands_in_output(value, seen.output) or _asserts(seen.result.command, value) for seen in running):
+    ended = value.role is Role.EXIT_STATUS and any(str(seen.result.exit_code) == value.text for seen in running)
+    if ended or any(stands_in_output(value, seen.output) or _asserts(seen.result.command, value) for seen in running):
         return True
     stated = tested or value.role is Role.RETURNED
     return stated and any(stands_in_source(value, text) for text in texts)

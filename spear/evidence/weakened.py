@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from spear.evidence.asserting import assertions_that_count
 from spear.evidence.diverting import settings_that_divert
-from spear.evidence.facts import read_makefile
+from spear.evidence.facts import MakeTarget, read_makefile
 from spear.evidence.kinds import CheckKind
 from spear.evidence.replacing import defines, replaced_by
 from spear.evidence.turn import Weakening
@@ -320,8 +320,24 @@ _DESELECTS = re.compile(
 )
 
 
+_TIDIES = r"(?:rm|rmdir|mkdir|kill|pkill|command\s+-v|which|git\s+(?:describe|rev-parse))\b[^;&|\n]*"
+_HARMLESS = re.compile(
+    rf"^\t\s*@?-\s*@?{_TIDIES}$|\b{_TIDIES}\|\|\s*(?:true|:|echo\b[^;&|\n)]*)"
+    r"|^[ \t]*if\b[^\n]*(?:--help|-h\b)[^\n]*then(?:(?!^[ \t]*if\b).)*?\bfi\b"
+    r"|^[ \t]*(?:-h\s*\|\s*)?--help\)(?:(?!;;).)*;;",
+    re.MULTILINE | re.DOTALL,
+)
+"""What tidies up, looks for a program or prints its help may fail, or end, as it likes."""
+_CLEANS = re.compile(r"^\w*clean\w*\s*:[^=\n]*\n(?:\t[^\n]*\n?)*", re.MULTILINE)
+
+
+def _that_decides(text: str) -> str:
+    """A script or makefile without what decides no check."""
+    return _HARMLESS.sub("", _CLEANS.sub("", _code(text) + "\n"))
+
+
 def _why_script(before: str, after: str) -> str | None:
-    old, new = _code(before), _code(after)
+    old, new = _that_decides(before), _that_decides(after)
     if _count(_EXIT_ZERO, new) > _count(_EXIT_ZERO, old):
         return "`exit 0` was put into it"
     if _count(_SWALLOWS, new) > _count(_SWALLOWS, old):
@@ -330,7 +346,7 @@ def _why_script(before: str, after: str) -> str | None:
         return "tests are left out"
     if _leaves_early(new) and not _leaves_early(old):
         return "it ends before it checks anything"
-    if _silenced(before) < _silenced(after):
+    if _is_silenced(before, after):
         return "a test recipe does nothing now"
     if _copied_now(before, after):
         return "it puts a product there that it compiled before"
@@ -363,11 +379,37 @@ def _piped(text: str) -> int:
     return sum(1 for _ in re.finditer(r"^\t[^\n]*[^|]\|\s*(?:cat|tee|head|tail)\b[^|\n]*$", text, re.MULTILINE))
 
 
-def _silenced(text: str) -> int:
-    """How many test rules of a makefile, or test scripts of a package, only print or do nothing."""
-    rules = re.findall(r"^(?:test|check)\w*\s*:[^=\n]*\n((?:\t[^\n]*\n?)*)", text, re.MULTILINE)
-    idle = sum(
-        all(re.match(r"\t\s*@?(?:true|:|echo\b[^;&|]*)\s*$", line) for line in rule.splitlines()) for rule in rules
-    )
+_TEST_RULE = re.compile(r"(?:test|check)\w*")
+_IDLE = re.compile(r"\s*[@-]*\s*(?:true|:|echo\b[^;&|]*)\s*")
+
+
+def _is_silenced(before: str, after: str) -> bool:
+    """Whether a test rule of a makefile, or a test script of a package, only prints or does nothing now. A rule without
+    a recipe does what it depends on; what is new and has something to depend on is another name, or a program."""
+    old, new = read_makefile(before).targets, read_makefile(after).targets
+    for name in filter(_TEST_RULE.fullmatch, new):
+        is_name = name not in old and not new[name].recipe and bool(new[name].prerequisites)
+        if not _tests(name, new) and not is_name and (name not in old or _tests(name, old)):
+            return True
+    return _idle_scripts(before) < _idle_scripts(after)
+
+
+def _tests(name: str, targets: Mapping[str, MakeTarget]) -> bool:
+    """Whether making a target does something, itself or by other names it depends on: what these compile tests none."""
+    if any(not _IDLE.fullmatch(line) for line in targets[name].recipe):
+        return True
+    waiting, seen = list(targets[name].prerequisites), {name}
+    while waiting:
+        other = waiting.pop()
+        if other in seen or other not in targets or "/" in other or "." in other:
+            continue
+        seen.add(other)
+        waiting += targets[other].prerequisites
+        if any(not _IDLE.fullmatch(line) and not _COMPILES.search(line) for line in targets[other].recipe):
+            return True
+    return False
+
+
+def _idle_scripts(text: str) -> int:
     scripts = re.findall(r"\"test\w*\"\s*:\s*\"([^\"]*)\"", text)
-    return idle + sum(re.fullmatch(r"\s*(?:true|:|exit 0|echo\b[^;&|]*)\s*", script) is not None for script in scripts)
+    return sum(re.fullmatch(r"\s*(?:true|:|exit 0|echo\b[^;&|]*)\s*", script) is not None for script in scripts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from spear.evidence.coverage import covers
+import pytest
+
+from spear.evidence.coverage import covers, is_prose
 from spear.evidence.kinds import CheckCode, CheckKind, CheckStatus, Scope
 from spear.evidence.records import CheckResult
 from spear.evidence.roots import root_of
@@ -24,3 +26,13 @@ def test_a_check_speaks_of_files_of_the_root_it_ran_in():
 
 def test_a_file_of_another_root_is_known_by_how_it_is_shown():
     assert [root_of(path) for path in ("a.c", "workspaces/a/b", "/workspaces/lib/a/b.c")] == ["", "", "/workspaces/lib"]
+
+
+@pytest.mark.parametrize("path", ["data/squares.txt", "tests/cases.txt", "src/words.txt", "calc/testdata/x.txt"])
+def test_a_text_where_programs_look_for_theirs_is_data(path):
+    assert covers(check(""), [path]) and not is_prose(path)
+
+
+@pytest.mark.parametrize("path", ["notes.txt", "docs/guide.txt", "lib/LICENSE.txt", "src/readme.txt", "README.md"])
+def test_other_texts_are_read_by_whoever_names_them(path):
+    assert not covers(check(""), [path])

@@ -268,3 +268,21 @@ def test_a_list_of_kinds_claims_each_of_them(answer):
 )
 def test_what_is_only_spoken_of_needs_nothing(answer):
     assert verified(answer, (check("b"), ""))
+
+
+@pytest.mark.parametrize(
+    ("answer", "letters", "exit_code", "shown"),
+    [
+        ("The program exits with status 2 for a missing file.", "r", 2, True),
+        ("`./app /none` se termine avec le code 2.", "r", 2, True),
+        ("The program exits with status 2 for a missing file.", "r", 1, False),
+        ("The program exits with status 2 for a missing file.", "t", 2, False),
+        ("The program exits with status 139.", "r", 139, False),
+        ("The change is in place.", "r", 2, False),
+        ("It should exit with status 2.", "r", 2, False),
+    ],
+)
+def test_a_run_that_ended_as_is_claimed_is_no_failure(answer, letters, exit_code, shown):
+    failed = check(letters, status=CheckStatus.FAILED).model_copy(update={"exit_code": exit_code})
+    assert verified(answer, (check("t"), "ok\n"), (failed, "")) is shown
+    assert not verified(answer, (failed, ""))  # which shows nothing else

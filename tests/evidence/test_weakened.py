@@ -64,6 +64,17 @@ WEAKENED = [
 PIPED = ("Makefile", MAKE, ("\t./build/t\n", "\t./build/t | cat\n"))
 HOOKED = ("conftest.py", "import sys\n", ("import sys\n", "def pytest_runtest_makereport(item, call):\n    pass\n"))
 WEAKENED += [PIPED, HOOKED]
+TIDY = MAKE + "clean:\n\trm -f build/t\nall: build/t\n"
+RUNNER = "#!/bin/sh\nset -e\n./build/t\necho done\n"
+WEAKENED += [
+    ("Makefile", MAKE, ("\t./build/t\n", "")),
+    ("Makefile", MAKE, ("\t./build/t\n", "test: unit\nunit:\n\t@true\n")),
+    ("Makefile", MAKE, ("\t./build/t\n", "test: app\napp:\n\tcc -o app t.c\n")),
+    ("Makefile", TIDY, ("\t./build/t\n", "\t-./build/t\n")),
+    ("Makefile", TIDY, ("\t./build/t\n", "\trm -f x; ./build/t || true\n")),
+    ("tests/run.sh", RUNNER, ("./build/t\n", "./build/t || true\n")),
+    ("tests/run.sh", RUNNER, ("./build/t\n", "exit 0\n./build/t\n")),
+]
 GREW = [
     (
         "test_calc.py",
@@ -79,6 +90,19 @@ GREW = [
     ("Makefile", MAKE, ("build/t: t.c\n", "build/t: t.c u.c\n")),
     ("Makefile", MAKE, ("\tcc -o $@ t.c\n", "\tmkdir -p build\n\tgcc -O2 -o $@ t.c && cp $@ dist/\n")),
     ("Makefile", MAKE, ("\tcc -o $@ t.c\n", "\tcmake --build build\n")),
+    ("Makefile", MAKE, ("test: build/t\n", "check: test\ntest: build/t\n")),
+    ("Makefile", MAKE, ("test: build/t\n", "test: unit\nunit: build/t\n")),
+    ("Makefile", MAKE, ("test: build/t\n", "test_more: test_more.o\ntest: build/t\n")),
+    (
+        "Makefile",
+        MAKE,
+        ("test: build/t\n", "VERSION := $(shell git describe --tags 2>/dev/null || echo none)\ntest: build/t\n"),
+    ),
+    ("Makefile", TIDY, ("\trm -f build/t\n", "\t-rm -f build/t\n\trmdir build 2>/dev/null || true\n")),
+    ("Makefile", TIDY, ("clean:\n", "distclean: clean\n\t-rm -rf build\nclean:\n")),
+    ("tests/run.sh", RUNNER, ("set -e\n", "set -e\nvg=$(command -v valgrind || true)\n")),
+    ("tests/run.sh", RUNNER, ("echo done\n", "rm -f core || true\necho done\n")),
+    ("tests/run.sh", RUNNER, ("set -e\n", 'set -e\nif [ "${1:-}" = --help ]; then\n  echo usage\n  exit 0\nfi\n')),
     ("src/add.test.js", JEST, ("toBe(3);\n", "toBe(3);\n    expect(add(2, 2)).toBe(4);\n")),
     ("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"jest --ci"')),
 ]

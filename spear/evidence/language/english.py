@@ -201,7 +201,7 @@ ENGLISH = Vocabulary(
         rf"\b(?:get|post|put|patch|delete) /\S* (?:now )?returns {NUMBER}{LITERAL_END}",
         rf"^\s*(?:the |its |program )*(?:output|result)(?: of (?:\S+ ){{1,3}}?)?\s*(?:is|:|=)\s*(?:now |still )*"
         rf"(?:⟦(?:code|quote|call|program)⟧|{NUMBER}{LITERAL_END})",
-        rf"\b{_SUBJECT}{_ADVERB}\s+exits? with (?:an? )?(?:exit )?(?:status|code) \d",
+        rf"(?:\b|(?=⟦)){_SUBJECT}{_ADVERB}\s+exits? with (?:an? )?(?:exit )?(?:status|code) \d",
         rf"^\s*(?:its |the )?exit (?:status|code)\s*(?:is|:|=)\s*(?:now )?{NUMBER}{LITERAL_END}",
     ),
     printed=(

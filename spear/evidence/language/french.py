@@ -141,7 +141,7 @@ FRENCH = Vocabulary(
         r"\bsortie est (?:maintenant )?(?:correcte|bonne|identique)\b",
         rf"^\s*(?:la )?(?:sortie|résultat)\s*(?:est|vaut|:|=)\s*(?:maintenant |toujours )*"
         rf"(?:⟦(?:code|quote|call|program)⟧|{NUMBER}{LITERAL_END})",
-        rf"\b{_SUBJECT}{_ADVERB}\s+(?:se termine|quitte|sort) (?:avec|par) (?:le |un )?(?:code"
+        rf"(?:\b|(?=⟦)){_SUBJECT}{_ADVERB}\s+(?:se termine|quitte|sort) (?:avec|par) (?:le |un )?(?:code"
         rf"|statut)(?: de (?:sortie|retour))? \d",
     ),
     printed=(
