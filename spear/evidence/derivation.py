@@ -6,6 +6,7 @@ A generator that a recipe names and its rule does not depend on is not run again
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import posixpath
 import re
 from collections.abc import Iterator
@@ -24,39 +25,71 @@ _GLOB = re.compile(
 )
 _PLACE = re.compile(r"^\$\{(?:CMAKE|PROJECT|CMAKE_CURRENT)_SOURCE_DIR\}/")
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w+)\s+(?P<value>[^()]*)\)", re.IGNORECASE)
-_PYTHON = names(".py")
+_SCRIPTS = names(".py .sh .bash .pl .rb .lua .tcl .awk .js .mjs .cjs .php .m4 .sed")
+_RUNS_SCRIPT = re.compile(r"\.(?:py|sh|bash|pl|rb|lua|tcl|awk|m?js|cjs|php|m4|sed)\b|\bpython[\d.]* -m\b")
+_FINDS_FILES = re.compile(r"\b(?:glob|iglob|rglob|walk|iterdir|scandir|listdir|readdir\w*|find|for \w+ in)\b|\bls ")
+_NEVER = re.compile(r"(?!)")
+_MOST_SCRIPTS = 2_000
+_MOST_TAKERS = 20
 _KEYWORD = re.compile(r"\s(?:COMMAND|DEPENDS|MAIN_DEPENDENCY|WORKING_DIRECTORY|BYPRODUCTS|COMMENT|VERBATIM|ARGS)\b")
 
 
 def derived_from(path: str, facts: ProjectFacts) -> frozenset[str]:
     """What rules make of a file that no compiler reads, by its recorded name: sources and programs, relative to its
-    root, with `*` for what cannot be read. A module counts for the scripts that import it. What is delivered is made by
-    nobody but its author."""
+    root, with `*` for what cannot be read. A file counts for the scripts that read, import or run it, and for a rule
+    that names its directory. What is delivered is made by nobody but its author."""
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
     if there is None or family_of_source(path) is not None:
         return frozenset()
-    made = _made_of(within_root(path), there)
-    if made or not path.endswith(".py") or not _generates(within_root(path), there):
+    inside = within_root(path)
+    made = _made_of(inside, there)
+    if made or not any(_is_product(product, there) for product in _made_of_what(_RUNS_SCRIPT, inside, there)):
         return made
-    taken_in = re.compile(rf"^\s*(?:import|from)\s[^#\n]*\b{re.escape(PurePosixPath(path).stem)}\b", re.MULTILINE)
-    takers = (taker for taker, text in there.texts(_PYTHON) if taken_in.search(text) is not None)
-    return frozenset(product for taker in takers for product in _made_of(taker, there))
+    directory = posixpath.basename(posixpath.dirname(inside))
+    named = re.compile(rf"(?<![\w.-]){re.escape(directory)}/?(?![\w./-])") if directory else _NEVER
+    found = _made_of_what(named, inside, there)
+    found |= {product for script in _takers(inside, there) for product in _made_of(script, there)}
+    return frozenset(product for product in found if _is_product(product, there))
 
 
 def _made_of(inside: str, facts: ProjectFacts) -> frozenset[str]:
     """What rules make of a file they name."""
-    path = PurePosixPath(inside)
-    module = ".".join(path.with_suffix("").parts) if path.suffix == ".py" else path.name
-    named = re.compile(rf"(?<![\w.-])(?:{re.escape(path.name)}|{re.escape(module)})(?![\w.-])")
-    found = {made for above in path.parents for made in _made_with(named, str(above), facts)}
+    found = _made_of_what(_called(inside), inside, facts)
     return frozenset(made for made in found if _is_product(made, facts))
 
 
-def _generates(inside: str, facts: ProjectFacts) -> bool:
-    """Whether rules above a file make anything with Python, whose scripts take others in."""
-    python = re.compile(r"\.py\b|\bpython[\d.]* -m\b")
-    found = (made for above in PurePosixPath(inside).parents for made in _made_with(python, str(above), facts))
-    return any(_is_product(made, facts) for made in found)
+def _made_of_what(named: re.Pattern[str], inside: str, facts: ProjectFacts) -> set[str]:
+    """What the build files above a file make with what a pattern finds."""
+    return {made for above in PurePosixPath(inside).parents for made in _made_with(named, str(above), facts)}
+
+
+def _called(inside: str) -> re.Pattern[str]:
+    """How a file is spoken of: by its name, or as a module."""
+    path = PurePosixPath(inside)
+    module = ".".join(path.with_suffix("").parts) if path.suffix == ".py" else path.name
+    return re.compile(rf"(?<![\w.-])(?:{re.escape(path.name)}|{re.escape(module)})(?![\w.-])")
+
+
+def _takers(inside: str, facts: ProjectFacts) -> Iterator[str]:
+    """The scripts of a tree that take a file in, and those that take these in, some twenty at most."""
+    texts = dict(itertools.islice(facts.texts(_SCRIPTS), _MOST_SCRIPTS))
+    waiting, seen = [inside], {inside}
+    while waiting and len(seen) < _MOST_TAKERS:
+        taken = waiting.pop()
+        new = [script for script, text in texts.items() if script not in seen and _takes_in(text, taken)]
+        seen.update(new)
+        waiting += new
+        yield from new
+
+
+def _takes_in(text: str, taken: str) -> bool:
+    """Whether a script names a file, imports it, or finds files of its kind."""
+    path = PurePosixPath(taken)
+    imported = rf"^\s*(?:import|from)\s[^#\n]*\b{re.escape(path.stem)}\b" if path.suffix == ".py" else "(?!)"
+    if _called(taken).search(text) or re.search(imported, text, re.MULTILINE):
+        return True
+    kind = rf"\*{re.escape(path.suffix)}(?!\w)|[\"']{re.escape(path.suffix)}[\"']" if path.suffix else "(?!)"
+    return _FINDS_FILES.search(text) is not None and re.search(kind, text) is not None
 
 
 def is_globbed(path: str, facts: ProjectFacts) -> bool:
@@ -117,4 +150,4 @@ def _is_product(path: str, facts: ProjectFacts) -> bool:
         return name.name != "*" and (name.suffix in SOURCES[Family.RULES] or may_be_native(path))
     if facts.exists(path) and not facts.is_built(path):
         return False
-    return name.suffix in SOURCES[Family.RULES] or (may_be_native(path) and facts.is_built(path))
+    return name.suffix in SOURCES[Family.RULES] or facts.is_built(path)

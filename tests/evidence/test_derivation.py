@@ -114,8 +114,3 @@ def test_cmake_finds_sources_by_patterns(lists, globbed):
 
 def test_a_header_is_found_by_compilers():
     assert not is_globbed("src/new.h", facts({"CMakeLists.txt": "file(GLOB SRCS src/*.h)"}))
-
-
-def test_only_sources_and_programs_are_made_of_it():
-    rules = "build/x.png: tools/draw.py\n\tpython3 tools/draw.py > $@\nbuild/x.py: tools/draw.py\n\tpython3 tools/draw.py > $@\n"
-    assert derived_from("tools/draw.py", facts({"Makefile": rules}, frozenset({"build/x.png", "build/x.py"}))) == set()
