@@ -26,6 +26,7 @@ from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.checks.deciding import COLLECTORS
 from spear.evidence.checks.invocation import Finding
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
+from spear.evidence.coverage import texts_taken_in
 from spear.evidence.elsewhere import SeenCheck, as_seen_there, doubt_of, from_its_root
 from spear.evidence.epochs import EpochLedger
 from spear.evidence.facts import ProjectFacts
@@ -145,8 +146,10 @@ def assess_command(
             if why is not None:
                 judged = _Judged(CheckStatus.INCONCLUSIVE, why, judged.exit_code, judged.summary)
         result = _result(candidate, judged, order, after, numbers)
-        names = _names(script, seen, said) if judged.status is CheckStatus.PASSED else ()
+        passed = judged.status is CheckStatus.PASSED
+        names = _names(script, seen, said) if passed else ()
         more = {
+            "paths": (*result.paths, *(texts_taken_in(seen.facts) if passed else ())),
             "own": own_files(seen),
             "planted": planted,
             "root": seen.root,

@@ -19,7 +19,7 @@ from spear.evidence.checks.candidates import CheckCandidate
 from spear.evidence.checks.deciding import MAKEFILES
 from spear.evidence.checks.makefiles import NAMES as MAKE_NAMES
 from spear.evidence.dependencies import Knowledge, includers
-from spear.evidence.derivation import derived_from, is_globbed
+from spear.evidence.derivation import derived_from, is_globbed, is_read_at_set_up
 from spear.evidence.elsewhere import SeenCheck
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.families import (
@@ -51,7 +51,7 @@ _GENERATED = re.compile(
 _BUILDS_NOTHING = names(
     "--no-build --no-rebuild --skip-build --no-compile --nobuild surefire:test test-without-building"
 )
-_SET_UP = names("Makefile build.ninja")
+_SET_UP = names("Makefile build.ninja flags.make")
 """What CMake writes where it sets up a build."""
 _FINDS_FILES = r"\b(?:glob|iglob|rglob|walk|iterdir|scandir|listdir|readdir\w*|find)\b"
 _HEAD = 2_000
@@ -89,7 +89,7 @@ class Ageing:
         moved = [source for source in self.products.moved if root_of(source) == seen.root]
         if any(self._takes_in_derived(source, seen) for source in moved if family_of_source(source) is None):
             return True
-        if any(self._is_passed_over(source, seen) for source in moved if source in self.products.born):
+        if any(self._is_passed_over(source, seen) for source in moved):
             return True
         exactly = {build.source for build in self.products.builds if build.whole and build.exact}
         guessed = [source for source in moved if not any(holds(place, source) for place in exactly)]
@@ -123,7 +123,7 @@ class Ageing:
         def is_older(path: str) -> bool:
             recorded = seen.facts.recorded(path)
             fits = any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
-            return fits and self.products.is_older(recorded, source) and self._is_come_to(recorded, programs, says)
+            return fits and self.products.precedes(recorded, source) and self._is_come_to(recorded, programs, says)
 
         return any(True for _ in seen.facts.built(is_older))
 
@@ -136,9 +136,11 @@ class Ageing:
         return not says or reached or product in programs or bool(self._takers(product))
 
     def _is_passed_over(self, source: str, seen: SeenCheck) -> bool:
-        """Whether a builder that CMake set up does not know a new source yet: it has not been set up anew."""
+        """Whether a builder that CMake set up does not know a new source yet, or what it read then: it has not been set
+        up anew."""
         follows_cmake = any(posixpath.basename(path) == "CMakeLists.txt" for path in seen.candidate.finding.decided_by)
-        if not follows_cmake or not is_globbed(source, self.facts):
+        is_new = source in self.products.born and is_globbed(source, self.facts)
+        if not follows_cmake or not (is_new or is_read_at_set_up(source, self.facts)):
             return False
         return not any(posixpath.basename(path) in _SET_UP for path in self.products.made_since(source))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from spear.evidence.facts import ProjectFacts
+from spear.evidence.families import SOURCES
 from spear.evidence.kinds import SUBSTANTIAL, CheckKind, Scope
 from spear.evidence.records import CheckResult
 from spear.evidence.roots import root_of
@@ -35,6 +38,8 @@ _BUILD_NAMES = frozenset(
     {"package.json", "tsconfig.json", "pyproject.toml", "cargo.toml", "setup.cfg", "pom.xml", "tox.ini", "build.xml"}
 )
 
+_COMPILED = frozenset(suffix for suffixes in SOURCES.values() for suffix in suffixes)
+
 
 def material(paths: Sequence[str]) -> Material:
     """What the paths are: SOURCE if any is source or says how it is built, else DATA if any is data."""
@@ -46,17 +51,28 @@ def _material_of(path: str) -> Material:
     name = PurePosixPath(path.lower())
     if name.name in _SOURCE_NAMES or name.name in _BUILD_NAMES:
         return Material.SOURCE
-    if name.suffix == ".txt" and _is_taken_in(name):
+    if name.suffix == ".txt" and len(name.parts) > 1 and _may_be_taken_in(name):
         return Material.DATA
     if name.suffix in _DOCUMENT_SUFFIXES or (name.stem in _DOCUMENT_STEMS and not name.suffix):
         return Material.DOCUMENTATION
     return Material.DATA if name.suffix in _DATA_SUFFIXES else Material.SOURCE
 
 
-def _is_taken_in(name: PurePosixPath) -> bool:
-    """Whether a text lies where programs and tests look for theirs: beneath a directory, and none of documentation."""
-    above = name.parts[:-1]
-    return bool(above) and name.stem not in _DOCUMENT_STEMS and _DOCUMENT_DIRECTORIES.isdisjoint(above)
+def _may_be_taken_in(name: PurePosixPath) -> bool:
+    """Whether a text is none of documentation, by its name and the directories it lies in."""
+    return name.stem not in _DOCUMENT_STEMS and _DOCUMENT_DIRECTORIES.isdisjoint(name.parts[:-1])
+
+
+def texts_taken_in(facts: ProjectFacts) -> tuple[str, ...]:
+    """The `.txt` files that this turn changed and that a build file, a script or a source of the tree names, by their
+    recorded names: who builds or tests the project reads them."""
+    told = [PurePosixPath(path) for path in facts.told(frozenset({".txt"}))]
+    return tuple(facts.recorded(str(path)) for path in told if _may_be_taken_in(path) and _is_named(path.name, facts))
+
+
+def _is_named(name: str, facts: ProjectFacts) -> bool:
+    named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    return facts.named_before(name) or any(named.search(text) for _, text in facts.texts(_COMPILED))
 
 
 def is_prose(path: str) -> bool:

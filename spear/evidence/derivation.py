@@ -23,6 +23,7 @@ _CUSTOM_COMMAND = re.compile(r"add_custom_command\s*\(\s*OUTPUT\s(?P<said>(?:[^(
 _GLOB = re.compile(
     r"\bfile\s*\(\s*GLOB(?P<recurse>_RECURSE)?\s(?P<said>(?:(?!CONFIGURE_DEPENDS)[^()])*)\)", re.IGNORECASE
 )
+_READS = re.compile(r"\b(?:file\s*\(\s*(?:READ|STRINGS)|execute_process\s*\()\s*(?P<said>[^()]*)\)", re.IGNORECASE)
 _PLACE = re.compile(r"^\$\{(?:CMAKE|PROJECT|CMAKE_CURRENT)_SOURCE_DIR\}/")
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w+)\s+(?P<value>[^()]*)\)", re.IGNORECASE)
 _SCRIPTS = names(".py .sh .bash .pl .rb .lua .tcl .awk .js .mjs .cjs .php .m4 .sed")
@@ -103,6 +104,21 @@ def is_globbed(path: str, facts: ProjectFacts) -> bool:
         lists = there.read(posixpath.normpath(posixpath.join(there.root, above, "CMakeLists.txt"))) or ""
         file = inside.relative_to(above)
         if any(_stands_for(match, file) for match in _GLOB.finditer(lists)):
+            return True
+    return False
+
+
+def is_read_at_set_up(path: str, facts: ProjectFacts) -> bool:
+    """Whether CMake reads a file, by its recorded name, when it sets a build up, and does not look at it again."""
+    there = facts.elsewhere(root_of(path)) if root_of(path) else facts
+    inside = PurePosixPath(within_root(path))
+    if there is None:
+        return False
+    for above in inside.parents:
+        lists = there.read(posixpath.normpath(posixpath.join(there.root, above, "CMakeLists.txt"))) or ""
+        if "CMAKE_CONFIGURE_DEPENDS" not in lists and any(
+            _called(str(inside)).search(match["said"]) for match in _READS.finditer(lists)
+        ):
             return True
     return False
 

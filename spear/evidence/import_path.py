@@ -14,7 +14,9 @@ from pathlib import PurePosixPath
 from spear.evidence.elsewhere import SeenCheck
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.kinds import CheckKind
+from spear.evidence.launching import checks_reached, followed_by
 from spear.evidence.names import names
+from spear.evidence.setting import assigned, sourced
 from spear.evidence.weakened import is_test_file
 from spear.shell.syntax import Simple
 
@@ -32,8 +34,18 @@ _VERSION = re.compile(r"^version(?:_info)?\s*=\s*(?P<version>3\.\d+)", re.MULTIL
 
 
 def imports_a_copy(seen: SeenCheck, variables: Collection[tuple[str, str]], activated: Collection[str]) -> bool:
-    """Whether a check of Python's comes to a copy of a module this turn changed, and the copy is another. `variables`
-    are those it sees, `activated` the words of what was sourced before it."""
+    """Whether a check of Python's, typed or run by a recipe or a script, comes to a copy of a module this turn changed,
+    and the copy is another. `variables` are those it sees, `activated` the words of what was sourced before it."""
+    if not any(seen.facts.told(_PYTHON)):
+        return False
+    sourced_on_the_way = [word for followed, _ in followed_by(seen) for word in sourced(followed.script)]
+    return any(
+        _imports_a_copy(each, (*variables, *assigned(each.candidate.simple)), (*activated, *sourced_on_the_way))
+        for each in checks_reached(seen)
+    )
+
+
+def _imports_a_copy(seen: SeenCheck, variables: Collection[tuple[str, str]], activated: Collection[str]) -> bool:
     finding, facts = seen.candidate.finding, seen.facts
     is_python = finding.tool in _RUNNERS or finding.tool.startswith("python") or _runs_script(seen)
     if not is_python or not finding.kinds & {CheckKind.TEST, CheckKind.RUN} or finding.cwd is None:

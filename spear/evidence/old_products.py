@@ -16,16 +16,20 @@ def may_be_old(products: Products, facts: ProjectFacts) -> tuple[str, ...]:
     older scripts and data, and the archives that may hold objects of source that was removed."""
     sources = [path for path in products.moved if family_of(path) is Family.RULES]
     holds_removed = bool(objects_of_removed(products, facts))
-    derived = {pattern for path in sources for pattern in derived_from(path, facts)}
+    derived = {source: derived_from(source, facts) for source in sources}
 
     def is_derived(path: str) -> bool:
-        return any(fnmatch.fnmatchcase(path, pattern) for pattern in derived)
+        recorded = facts.recorded(path)
+        return any(
+            any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns) and products.precedes(recorded, source)
+            for source, patterns in derived.items()
+        )
 
     def is_older(path: str) -> bool:
         recorded = facts.recorded(path)
         older = any(products.is_older(recorded, source) for source in sources)
         stale = older or (holds_removed and path.endswith(".a"))
-        return stale and (may_be_native(path) or is_derived(path))
+        return is_derived(path) or (stale and may_be_native(path))
 
     found = facts.built(is_older) if sources else ()
     return tuple(path for path in found if is_derived(path) or is_native(path, facts))

@@ -125,10 +125,13 @@ class Products:
         return replace(now, made=frozenset(), built=frozenset(), builds=frozenset())
 
     def is_older(self, product: str, source: str) -> bool:
-        """Whether a product that may be made of a source has not been made since that changed. What was made before
-        there was such a source is not made of it."""
-        made = self.remade.get(product, 0)
-        return may_be_of(product, source) and self.born.get(source, 0) <= made < self.moved.get(source, 0)
+        """Whether a product that may be made of a source has not been made since that changed."""
+        return may_be_of(product, source) and self.precedes(product, source)
+
+    def precedes(self, product: str, source: str) -> bool:
+        """Whether a product was last made before a source changed. What was made before there was such a source is not
+        made of it."""
+        return self.born.get(source, 0) <= self.remade.get(product, 0) < self.moved.get(source, 0)
 
     def made_since(self, source: str) -> frozenset[str]:
         """What has been made, of what may be made of a source, since that changed."""

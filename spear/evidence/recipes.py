@@ -114,6 +114,7 @@ class MakeText:
         makefile = read_makefile(text)
         self._rules, self._default = makefile.targets, makefile.default
         self._said = "\n".join(line for line in joined.split("\n") if not line.startswith("\t"))
+        self._assigned = [(match["name"], match["value"]) for match in _MAKE_ASSIGNS.finditer(joined)]
         self._included = [match["files"] for match in _INCLUDES.finditer(joined)]
 
     def recipes(self) -> str:
@@ -147,9 +148,21 @@ class MakeText:
         among what it depends on."""
         phony = self._phony()
         for names, rule in self._rules.items():
-            said = "\n".join((*self._lines(names, rule), *map(self._variables.fill, rule.prerequisites)))
+            before = map(self._variables.fill, rule.prerequisites)
+            said = "\n".join((*self._lines(names, rule), *rule.recipe, *self._used_in(rule), *before))
             if rule.recipe and named.search(said) is not None:
                 yield from (name for name in self._named(names).split() if name not in phony)
+
+    def _used_in(self, rule: MakeTarget) -> Iterator[str]:
+        """The values, as written, of the variables that a recipe uses: commands in them are run with it."""
+        used: set[str] = set()
+        waiting = list(rule.recipe)
+        while waiting:
+            new = set(_NAMED.findall(waiting.pop())) - used
+            used |= new
+            values = [value for name, value in self._assigned if name in new]
+            waiting += values
+            yield from values
 
     def way_of_making(self, target: str) -> tuple[frozenset[str], str, str] | None:
         """All that decides how a target is made: what it depends on, the recipes, the settings of make's own rules.

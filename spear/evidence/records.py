@@ -72,7 +72,8 @@ class SummaryRecord(_Value):
 class CheckResult(_Value):
     """One check within a command: what it was, how it ended, and the state of the source it counts for.
 
-    `order` is its place among the checks of the command; `paths` are the arguments that name files; `numbers` are the
+    `order` is its place among the checks of the command; `paths` are the arguments that name files, and the changed
+    texts that the project's programs name; `numbers` are the
     counts of tests seen in its output. `epoch` and `fingerprint` name the state it ran on. `own` are the files that
     decide what it runs where this turn wrote all of them and the project has checks; `planted` the products it may have
     run that no build made. `root` is the shown name of the other root it worked in, "" the primary one. `partly` says

@@ -377,10 +377,15 @@ def _variables(candidate: CheckCandidate, around: list[Leaf], setting: Setting) 
     for leaf in around:
         enclosing = candidate.path[: len(leaf.path)] == leaf.path
         if enclosing or not leaf.simple.argv or leaf.simple.name in _EXPORTING:
-            for name, word in leaf.simple.assignments:
-                if word is not None:
-                    raw = word.value if word.value is not None else word.raw
-                    yield name, raw.replace('"', "").replace("'", "").removeprefix(f"{name}=")
+            yield from assigned(leaf.simple)
+
+
+def assigned(simple: Simple) -> Iterator[tuple[str, str]]:
+    """What a command sets, as written."""
+    for name, word in simple.assignments:
+        if word is not None:
+            raw = word.value if word.value is not None else word.raw
+            yield name, raw.replace('"', "").replace("'", "").removeprefix(f"{name}=")
 
 
 _CODE_PATHS = names(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from spear.evidence.coverage import is_prose
-from spear.evidence.derivation import derived_from
+from spear.evidence.derivation import derived_from, is_read_at_set_up
 from spear.evidence.epochs import EpochLedger, FileState, fingerprint
 from spear.evidence.facts import ProjectFacts
 from spear.evidence.families import family_of_source
@@ -38,7 +38,7 @@ def may_go_in(path: str, facts: ProjectFacts) -> bool:
         return False
     there = facts.elsewhere(root_of(path)) if root_of(path) else facts
     words = (name.name,) if name.suffix in _SCRIPTS else (name.name, *name.parts[:-1])
-    return there is None or any(there.named_before(word) for word in words) or bool(derived_from(path, facts))
+    return there is None or any(there.named_before(word) for word in words) or _is_derived_from(path, facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,11 @@ class SourceState:
 
 
 def _is_compiled(path: str, facts: ProjectFacts) -> bool:
-    return family_of_source(path) is not None or bool(derived_from(path, facts))
+    return family_of_source(path) is not None or _is_derived_from(path, facts)
+
+
+def _is_derived_from(path: str, facts: ProjectFacts) -> bool:
+    return bool(derived_from(path, facts)) or is_read_at_set_up(path, facts)
 
 
 UNCHANGED = SourceState(fingerprint({}))

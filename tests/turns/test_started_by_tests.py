@@ -206,6 +206,35 @@ def test_an_installed_copy_shows_nothing_of_the_source(tree: Tree, linked, verdi
     assert turn.verdict == verdict, (turn.result["checks"], turn.result["reasons"])
 
 
+BY_RECIPE = {
+    "a recipe": ("test:\n\t$(VENV)/bin/python -m unittest discover -s tests\n", "make test"),
+    "a script": ("test:\n\tsh test.sh\n", "sh test.sh"),
+}
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize(("rule", "command"), BY_RECIPE.values(), ids=BY_RECIPE)
+def test_an_installed_copy_that_a_recipe_comes_to_shows_nothing_of_the_source(tree: Tree, rule, command, linked):
+    tree.write("src/counter.py", "def step(v, limit):\n    return 0 if v >= limit else v + 1\n")
+    tree.write("Makefile", f"VENV = .venv\n{rule}")
+    tree.write("test.sh", ". .venv/bin/activate\npython -m unittest discover -s tests\n")
+    tree.write(
+        "tests/test_counter.py",
+        "import unittest\nfrom counter import step\n\n\nclass T(unittest.TestCase):\n"
+        "    def test_step(self):\n        self.assertEqual(step(4, 4), 0)\n",
+    )
+    tree.write(".gitignore", ".venv/\n__pycache__/\n")
+    environment = tree.root / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=60)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    built(tree, "true" if linked else f"cp src/counter.py {packages}/")
+    if linked:
+        (packages / "counter.pth").write_text(f"{tree.root}/src\n")
+    change = ("patch", {"path": "src/counter.py", "old_string": "v >= limit", "new_string": "limit <= v"})
+    turn = tree.turn(ASK, change, sh(command), "I reworked it. The tests pass.", flags=OFF)
+    assert turn.verdict == ("VERIFIED" if linked else "UNVERIFIED"), (turn.result["checks"], turn.result["reasons"])
+
+
 def test_a_helper_of_tests_may_load_what_was_built_before(limits: Tree):
     limits.write("Makefile", MAKEFILE)
     limits.write(
