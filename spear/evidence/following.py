@@ -29,12 +29,14 @@ _SHEBANG = re.compile(r"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(?:\S*/)?(?P<name>\w+)(?:\
 @dataclass(frozen=True, slots=True)
 class Followed:
     """A script a command follows, and the absolute directory it starts in. `source` tells it from others: its file and
-    arguments. `makes` are absolute paths and patterns of what its tool makes beside, by rules of its own."""
+    arguments. `makes` are absolute paths and patterns of what its tool makes beside, by rules of its own.
+    `recipes`: its statements are lines of recipes, and make ends at the first that fails."""
 
     script: Script
     directory: str
     source: tuple[str | None, ...]
     makes: tuple[str, ...] = ()
+    recipes: bool = False
 
 
 def own_script(simple: Simple, base: str, environment: Environment, facts: ProjectFacts) -> Followed | None:

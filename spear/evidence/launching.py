@@ -11,6 +11,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from spear.evidence.checks.candidates import CheckCandidate, recognise
 from spear.evidence.checks.deciding import COLLECTORS
@@ -53,6 +54,11 @@ def runs_what_it_likes(seen: SeenCheck) -> bool:
     suffixes = frozenset[str]().union(*(_TESTS.get(each.finding.tool, frozenset()) for each in reached))
     texts = itertools.islice(facts.texts(suffixes), _MOST_TEXTS) if suffixes else ()
     return any(runs_programs(text) for _, text in (*_texts_of(reached, facts), *texts))
+
+
+def checks_reached(seen: SeenCheck) -> tuple[SeenCheck, ...]:
+    """A check, and those that recipes and scripts have it run."""
+    return tuple(replace(seen, candidate=found) for found in _reached(seen.candidate, seen.facts, 0))
 
 
 def makes_reached(candidate: CheckCandidate, facts: ProjectFacts) -> tuple[CheckCandidate, ...]:
@@ -146,7 +152,8 @@ def _followed(candidate: CheckCandidate, base: str, facts: ProjectFacts, *, call
         return None
     if finding.tool in MAKE_NAMES:
         _, make = make_text(text, base, words, facts)
-        return parsed(make.recipes_of(finding.selectors, called=called), base, facts)
+        lines = parsed(make.recipes_of(finding.selectors, called=called), base, facts)
+        return None if lines is None else replace(lines, recipes=True)
     if finding.tool.startswith("package script "):
         name = finding.tool.removeprefix("package script ")
         commands = package_scripts(text, name, [word.raw for word in candidate.simple.argv])
