@@ -36,10 +36,12 @@ from spear.evidence.kinds import PROVING, CheckCode, CheckKind, CheckStatus
 from spear.evidence.losing import loses_statuses
 from spear.evidence.naming import names_of
 from spear.evidence.ordering import changes_come_first, may_be_put_back, own_output
+from spear.evidence.passed_over import passed_over
 from spear.evidence.products import NO_PRODUCTS, Products, ProductWrite
 from spear.evidence.provenance import Provenance, own_files
 from spear.evidence.qualities import WARNINGS, contradicted, has_warned
 from spear.evidence.records import CheckRecord, CheckResult, SummaryRecord
+from spear.evidence.roots import root_of, within_root
 from spear.evidence.runners.output import (
     could_not_start,
     numbers_seen,
@@ -155,9 +157,16 @@ def assess_command(
             "root": seen.root,
             "partly": _is_partly(seen) or leaves_some_out(script, candidate, setting),
             "names": names,
+            "passed_over": _passed_over(script, seen, after) if passed and candidate.kinds & PROVING else (),
         }
         results.append(result.model_copy(update=more))
     return CheckRecord.of(results)
+
+
+def _passed_over(script: Script, seen: SeenCheck, after: EpochLedger) -> tuple[str, ...]:
+    """The changed sources of a check's root that it cannot have read, by their recorded names."""
+    changed = [within_root(path) for path, _ in after.net_changes() if root_of(path) == seen.root]
+    return tuple(seen.facts.recorded(path) for path in passed_over(changed, script, seen.facts))
 
 
 def _names(script: Script, seen: SeenCheck, said: str) -> tuple[str, ...]:

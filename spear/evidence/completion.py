@@ -94,6 +94,7 @@ def judge(evidence: TurnEvidence) -> VerdictReport:
         *_failures(evidence, final),
         *_weakenings(evidence, certain=True),
         *_nothing_shown(evidence, final, files, has_claims=bool(claims)),
+        *_passed_over(final),
         *(_unshown(claim, final, evidence) for claim in unsupported),
     ]
     notes = [*_weakenings(evidence, certain=False), *_failed_before(evidence, final), *_not_run(evidence)]
@@ -371,6 +372,15 @@ def _nothing_shown(
         yield reason(ReasonCode.CHANGED_AFTER_CHECK, files=files, command=earlier[-1].command)
     else:
         yield reason(ReasonCode.NOTHING_RAN, files=files)
+
+
+def _passed_over(final: _FinalState) -> Iterator[Reason]:
+    """Changed sources that nothing which passed can have read, whatever it shows of the others."""
+    read = {path for seen in (*final.passing, *final.loose, *final.looks) for path in seen.result.paths}
+    for root in sorted({seen.result.root for seen in final.passing}):
+        unread = [set(seen.result.passed_over) for seen in final.passing if seen.result.root == root]
+        if files := sorted(set.intersection(*unread) - read):
+            yield reason(ReasonCode.NOTHING_READS, files=files)
 
 
 def _not_run(evidence: TurnEvidence) -> Iterator[Reason]:

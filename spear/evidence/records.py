@@ -78,7 +78,7 @@ class CheckResult(_Value):
     decide what it runs where this turn wrote all of them and the project has checks; `planted` the products it may have
     run that no build made. `root` is the shown name of the other root it worked in, "" the primary one. `partly` says
     that there are tests of its kind which it was not given. `names` are the qualities it names (a word each of the
-    closed list in `spear.evidence.qualities`).
+    closed list in `spear.evidence.qualities`). `passed_over` are the changed sources that it cannot have read.
     """
 
     command: str
@@ -101,6 +101,7 @@ class CheckResult(_Value):
     numbers: tuple[int, ...] = ()
     partly: bool = False
     names: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
 
 
 class CheckRecord(_Value):

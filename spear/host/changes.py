@@ -328,11 +328,13 @@ class ChangeLog:
     def is_built(self, path: str) -> bool:
         """Whether a path of a root is what a build makes."""
         place, inside = self._place(path), within_root(path)
-        rules = self._rules_elsewhere(PurePosixPath(root_of(path)).name) if root_of(path) else None
-        delivered = rules.is_delivered(inside) if rules is not None else self.is_delivered_path(path)
-        if not presence.is_file(place) or delivered:
+        if not presence.is_file(place) or self._is_delivered(path):
             return False
         return is_product(inside) or is_output_file(self._place(root_of(path)), inside, place)
+
+    def _is_delivered(self, path: str) -> bool:
+        rules = self._rules_elsewhere(PurePosixPath(root_of(path)).name) if root_of(path) else None
+        return rules.is_delivered(within_root(path)) if rules is not None else self.is_delivered_path(path)
 
     def built(self, matches: Callable[[str], bool], root: str = "") -> Iterator[str]:
         """What builds have made in a root, whose path relative to it matches. Tools' own directories are passed over;
@@ -359,7 +361,7 @@ class ChangeLog:
 
     def texts(self, suffixes: frozenset[str], root: str = "") -> Iterator[tuple[str, str]]:
         """The small delivered files of a root with these suffixes, relative to it, and what they say; 5000 at most."""
-        made = (within_root(path) for path in self._created if root_of(path) == root)
+        made = (within_root(p) for p in self._created if root_of(p) == root and self._is_delivered(p))
         found = (path for path in {*self._before(root), *made} if PurePosixPath(path).suffix in suffixes)
         for path in itertools.islice(sorted(found), _MOST_LOOKED_AT):
             if (text := _small_text(self._place(_recorded(root, path)))) is not None:

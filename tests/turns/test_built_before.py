@@ -274,8 +274,6 @@ PRESENT = {
     "one test of two": (PARTS, "make all fresh", [HARMLESS, sh("make fresh")]),
     "one test of two, built apart": (PARTS, "make all fresh", [HARMLESS, sh("make fresh"), sh("make old")]),
     "a script that compiles": (MAKEFILE, "make all", [HARMLESS, sh("tests/itself.sh")]),
-    "a new file beside it": (KNOWS, "make all", [HARMLESS, sh("make"), write("examples/demo.c", "int main(void) { return 0; }\n"), sh("make test")]),
-    "a file nobody compiles": (KNOWS, "make all", [HARMLESS, sh("make"), ("patch", {"path": "tests/other.c", "old_string": "0", "new_string": "1"}), sh("make test")]),
     "what loads the library that is new": (LIBRARY, "make all", [
         ("patch", {"path": "src/counter.c", "old_string": "value >= limit", "new_string": "limit <= value"}), sh("make && LD_LIBRARY_PATH=build ./build/test_counter")]),
     "a script after the build": (KNOWS, "make all", [HARMLESS, sh("make && tests/run.sh")]),
@@ -285,6 +283,24 @@ PRESENT = {
         KNOWS.replace("build/test_counter", "app"), "make all",
         [("patch", {"path": "src/limits.h", "old_string": "FIRST 0", "new_string": "FIRST 0 /* the first */"}), sh("make all && ./app")]),
 }  # fmt: skip
+
+
+NOBODY_COMPILES = {
+    "a new file beside it": write("examples/demo.c", "int main(void) { return 0; }\n"),
+    "one that was there": ("patch", {"path": "tests/other.c", "old_string": "0", "new_string": "1"}),
+}
+
+
+@pytest.mark.parametrize("change", NOBODY_COMPILES.values(), ids=NOBODY_COMPILES)
+def test_a_file_nobody_compiles_makes_nothing_old(limits: Tree, change):
+    limits.write("Makefile", KNOWS)
+    built(limits, "make all")
+    turn = limits.turn(ASK, HARMLESS, sh("make"), change, sh("make test"), "The tests pass.", flags=OFF)
+    assert turn.verdict == "UNVERIFIED" and turn.codes[0] == "nothing_reads", (
+        turn.result["checks"],
+        turn.result["reasons"],
+    )
+    assert "check_inconclusive" not in turn.codes
 
 
 @pytest.mark.parametrize(("makefile", "before", "steps"), PRESENT.values(), ids=PRESENT)

@@ -40,6 +40,7 @@ KEPT = {
     "one of them": "for t in tests/a.py; do python3 $t; done",
     "one and the other": "python3 tests/a.py && python3 tests/z.py && echo good",
     "in a shell that ends": "(set -e; python3 tests/a.py; python3 tests/z.py)",
+    "a function in it": "set -e; t() { python3 $1; }; t tests/a.py; t tests/z.py",
     "a function that remembers": "no() { n=1; }; n=0; python3 tests/a.py || no; python3 tests/z.py || no; exit $n",
     "words for failure": "python3 tests/a.py || echo FAILED; python3 tests/z.py || echo FAILED",
     "a status kept": "python3 tests/a.py; n=$?; python3 tests/z.py && exit $n",
