@@ -94,6 +94,11 @@ class Project:
             is_executable=lambda path: os.access(self.root / path, os.X_OK),
             root=str(self.root),
             read=lambda path: Path(path).read_text("utf-8", "replace") if Path(path).is_file() else None,
+            texts=lambda suffixes: (
+                (path, (self.root / path).read_text("utf-8", "replace"))
+                for path in self.tree()
+                if Path(path).suffix in suffixes
+            ),
         )
 
     def tree(self) -> dict[str, tuple[str, int]]:

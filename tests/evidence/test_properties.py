@@ -76,6 +76,8 @@ def results(draw, ledger):
         order=0,
         numbers=draw(st.sampled_from([(), (3,), (4,)])),
         names=draw(NAMES),
+        paths=draw(st.sampled_from([(), (), ("a.c",)])),
+        passed_over=draw(st.sampled_from([(), (), ("a.c",), ("b.c",)])),
     )
 
 
@@ -132,6 +134,26 @@ def test_dropping_a_check_never_verifies_unless_it_was_a_failure(records, answer
     for index in droppable:
         fewer = (*records[:index], records[index].model_copy(update={"check": None}), *records[index + 1 :])
         assert judge(TurnEvidence.from_records(fewer, answer, outputs=outputs)).verdict is Verdict.UNVERIFIED
+
+
+@given(turns(), ANSWERS, OUTPUTS)
+def test_a_source_that_everything_passes_over_is_never_verified(records, answer, outputs):
+    changed = dict(EpochLedger().after(change for item in records for change in item.changes).net_changes())
+    if "a.c" not in changed:
+        return
+    unread = tuple(
+        item
+        if item.check is None
+        else item.model_copy(
+            update={
+                "check": CheckRecord.of(
+                    [r.model_copy(update={"passed_over": ("a.c",), "paths": ()}) for r in item.check.results]
+                )
+            }
+        )
+        for item in records
+    )
+    assert judge(TurnEvidence.from_records(unread, answer, outputs=outputs)).verdict is Verdict.UNVERIFIED
 
 
 @given(turns(), ANSWERS, OUTPUTS)

@@ -342,6 +342,23 @@ def test_documentation_is_verified_only_by_what_reads_it(ring):
     assert ReasonCode.NOTHING_READS in codes(report)
 
 
+@pytest.mark.parametrize(
+    ("commands", "verdict"),
+    [
+        (["make test"], Verdict.UNVERIFIED),
+        (["cc -fsyntax-only -Isrc src/extra.c", "make test"], Verdict.VERIFIED),
+        (["make test", "cc -fsyntax-only -Isrc src/extra.c"], Verdict.VERIFIED),
+    ],
+)
+def test_a_source_outside_the_build_is_read_by_what_compiles_it(fixed, commands, verdict):
+    fixed.edit("src/extra.c", "", "int extra(void) { return 1; }\n")
+    for command in commands:
+        fixed.run(command)
+    report = fixed.verdict("I added it. The tests pass.", project_declares=True)
+    assert report.verdict is verdict, report.reasons
+    assert (ReasonCode.NOTHING_READS in codes(report)) is (verdict is Verdict.UNVERIFIED)
+
+
 def test_a_timeout_proves_nothing_either_way(fixed):
     fixed.setup("tests/slow.sh", "#!/bin/sh\nexec sleep 20\n", 0o755)
     check = fixed.run("./tests/slow.sh", timeout=0.3)
