@@ -89,10 +89,21 @@ def edited(shown: str, before: str | None, after: str) -> Edited:
 def _unchanged_around(old: list[str], new: list[str], context: int = _CONTEXT) -> tuple[int, int]:
     """How many lines at the start and at the end need no comparing: the unchanged ones but for the context shown."""
     shorter = min(len(old), len(new))
-    start = next((n for n in range(shorter) if old[n] != new[n]), shorter)
-    rest = shorter - start
-    end = next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+    start = _common(old, new, shorter)
+    end = _common(old[::-1], new[::-1], shorter - start)
     return max(start - context, 0), max(end - context, 0)
+
+
+def _common(old: list[str], new: list[str], most: int) -> int:
+    """How many lines both begin with, `most` at most. Compared by halves: whole lists compare faster than lines."""
+    same = 0
+    while same < most:
+        half = (most - same + 1) // 2
+        if old[same : same + half] == new[same : same + half]:
+            same += half
+        else:
+            most = same + half - 1
+    return same
 
 
 def _moved(hunk: re.Match[str], lines: int) -> str:

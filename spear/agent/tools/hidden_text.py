@@ -12,12 +12,17 @@ from collections.abc import Iterator, Sequence
 SENTINEL = re.compile(r"«redacted[^»\n]{0,80}»|\[redacted\]")
 
 
+def sentinels(text: str) -> set[str]:
+    """The sentinels in a text."""
+    return set(SENTINEL.findall(text)) if "redacted" in text else set()  # a word is found faster than a pattern
+
+
 def unhidden(text: str, old: str, new: str) -> tuple[str, str]:
     """`old` and `new` with the sentinels of `old` as the text has it, where that is one place and `new` has all of them
     in the same order, or none; otherwise both as they are. A sentinel that the text itself has is text. A hidden part
     lies within a line; one that nothing precedes cannot be found."""
-    sentinels = SENTINEL.findall(old)
-    if not sentinels or old in text or SENTINEL.findall(new) not in ([], sentinels):
+    quoted_ones = SENTINEL.findall(old)
+    if not quoted_ones or old in text or SENTINEL.findall(new) not in ([], quoted_ones):
         return old, new
     places = _places(text, SENTINEL.split(old))
     found, another = next(places, None), next(places, None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 import stat
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import BinaryIO
 
 from spear.agent import text as texts
@@ -14,7 +16,7 @@ from spear.agent.text import Encoding
 from spear.agent.tools import results
 from spear.agent.tools.near_names import near_names
 from spear.agent.tools.reads import Reads, digest
-from spear.agent.tools.windows import LINE_LIMIT, Line, Window, as_utf8, blocks, window
+from spear.agent.tools.windows import LINE_LIMIT, Lines, Window, as_utf8, blocks, window
 
 MOST_LINES = 2_000
 BUDGET = 100_000
@@ -115,20 +117,20 @@ def _encoding(head: bytes, whole: bool) -> tuple[Encoding | None, bytes]:
     return Encoding.UTF8, b""
 
 
-def _page(lines: list[Line], offset: int, charset: str, budget: int) -> _Page:
-    rows: list[str] = []
-    used = clamped = 0
-    for number, line in enumerate(lines, offset):
-        text = line.head.decode(charset, "replace")
-        cut = len(text) > LINE_LIMIT or line.size > len(line.head)
-        text = text[:LINE_LIMIT] if cut else text.removesuffix("\r")
-        row = f"{number}|{text}" + (f"… [clamped: the line has {line.size} bytes]" if cut else "")
-        used += len(row) + 1
-        if used > budget and rows:
-            break
-        clamped += cut
-        rows.append(row)
-    return _Page(rows, offset + len(rows), clamped)
+def _page(lines: Lines, offset: int, charset: str, budget: int) -> _Page:
+    """The rows of the lines that fit; one always does. All are decoded at once: no line break is part of a character,
+    well or badly encoded."""
+    decoded = (b"\n".join(lines.heads) + b"\n").decode(charset, "replace").replace("\r\n", "\n").split("\n")
+    rows = [f"{number}|{text}" for number, text in enumerate(decoded[: len(lines.heads)], offset)]
+    clamped: list[int] = []
+    for index in (index for index, size in enumerate(lines.sizes) if size > LINE_LIMIT):
+        text, size = lines.heads[index].decode(charset, "replace"), lines.sizes[index]
+        if len(text) > LINE_LIMIT or size > len(lines.heads[index]):
+            clamped.append(index)
+            rows[index] = f"{offset + index}|{text[:LINE_LIMIT]}… [clamped: the line has {size} bytes]"
+    ends = list(accumulate(len(row) + 1 for row in rows))
+    fitting = max(bisect_right(ends, budget), min(len(rows), 1))
+    return _Page(rows[:fitting], offset + fitting, bisect_left(clamped, fitting))
 
 
 def _notes(page: _Page, lines: Window, offset: int, encoding: Encoding) -> list[str]:

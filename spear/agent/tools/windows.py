@@ -15,18 +15,23 @@ _KEPT_BYTES = LINE_LIMIT * 4 + 4
 
 
 @dataclass(slots=True)
-class Line:
-    """The start of one line (ending excluded) and its whole size in bytes."""
+class Lines:
+    """Lines in two columns, which cost no object a line: the start of each (ending excluded) and its size in bytes."""
 
-    head: bytes
-    size: int
+    heads: list[bytes] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    def add(self, head: bytes, size: int) -> None:
+        """One more line."""
+        self.heads.append(head)
+        self.sizes.append(size)
 
 
 @dataclass(slots=True)
 class Window:
     """Lines from `offset` on, and how many lines there are; `complete` false when counting was given up."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: Lines = field(default_factory=Lines)
     total: int = 0
     complete: bool = True
 
@@ -64,7 +69,7 @@ class _Reader:
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last = first, last
-        self.lines: list[Line] = []
+        self.lines = Lines()
         self.number = 1
         self._head = bytearray()
         self._size = 0
@@ -75,11 +80,10 @@ class _Reader:
         if self.number < self.first:
             position = self._skipped(block)
         while self.first <= self.number <= self.last and position < len(block):
-            end = block.find(b"\n", position)
-            if end >= 0 and not self._size:
-                self.lines.append(Line(block[position : min(end, position + _KEPT_BYTES)], end - position))
-                self.number, position = self.number + 1, end + 1
+            if not self._size and (taken := self._whole_lines(block, position)):
+                position += taken
                 continue
+            end = block.find(b"\n", position)
             stop = len(block) if end < 0 else end
             self._head += block[position : min(stop, position + max(_KEPT_BYTES - len(self._head), 0))]
             self._size += stop - position
@@ -90,6 +94,14 @@ class _Reader:
         if position < len(block):
             self._count(block, position)
 
+    def _whole_lines(self, block: bytes, position: int) -> int:
+        """How many bytes of the block were taken as whole lines, their breaks included."""
+        *whole, rest = block[position:].split(b"\n", self.last - self.number + 1)
+        self.lines.heads += [line[:_KEPT_BYTES] for line in whole]
+        self.lines.sizes += map(len, whole)
+        self.number += len(whole)
+        return len(block) - position - len(rest)
+
     def end(self) -> int:
         """How many lines there were: what follows the last line break is a line when it is not empty."""
         if self._size:
@@ -98,7 +110,7 @@ class _Reader:
 
     def _finish_line(self) -> None:
         if self.first <= self.number <= self.last:
-            self.lines.append(Line(bytes(self._head), self._size))
+            self.lines.add(bytes(self._head), self._size)
         self._head.clear()
         self.number, self._size = self.number + 1, 0
 

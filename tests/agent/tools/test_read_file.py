@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spear.agent.host import Outcome, Refusal
@@ -260,14 +260,41 @@ def test_any_window_of_any_blocks_is_the_lines(lines, closed, offset, limit, siz
         expected.pop()
     blocks = [raw[start : start + size] for start in range(0, len(raw), size)]
     found = window(iter(blocks), offset, limit, 1 << 30)
-    assert [line.head for line in found.lines] == expected[offset - 1 : offset - 1 + limit]
-    assert [line.size for line in found.lines] == [len(line) for line in expected[offset - 1 : offset - 1 + limit]]
+    assert found.lines.heads == expected[offset - 1 : offset - 1 + limit]
+    assert found.lines.sizes == [len(line) for line in expected[offset - 1 : offset - 1 + limit]]
     assert found.total == len(expected)
     assert found.complete
 
 
+ANY_LINES = st.lists(
+    st.sampled_from(["", "a", "\r", "a\r", "\r\r", "é" * 1500, "é" * 2000, "é" * 2000 + "\r", "é" * 2001, "€" * 3000]),
+    max_size=30,
+)
+
+
+@given(ANY_LINES, st.booleans(), st.integers(1, 5))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_lines_are_shown_as_each_of_them_is(bench, lines, closed, offset):
+    """They are decoded all at once, for speed."""
+    path = f"f{bench.calls}"  # a second read of one file would be answered from memory
+    bench.write(path, ("\n".join(lines) + ("\n" if closed and lines else "")).encode())
+    if not closed and lines and not lines[-1]:
+        lines = lines[:-1]
+    rows = [
+        f"{number}|{line.removesuffix(chr(13))}"
+        if len(line) <= 2000
+        else f"{number}|{line[:2000]}… [clamped: the line has {len(line.encode())} bytes]"
+        for number, line in enumerate(lines, 1)
+    ][offset - 1 :]
+    result = bench.call("read_file", path=path, offset=offset)
+    shown = result.text.split("\n")[: len(rows)]
+    assert shown == rows
+    clamped = sum("clamped: the line" in row for row in rows)
+    assert (f"{clamped} long line(s) clamped" in result.text) is bool(clamped)
+
+
 def test_counting_lines_is_given_up_after_a_bound():
     found = window(iter([b"a\nb\n", b"c\n" * 10, b"d\n" * 10]), 1, 2, 25)
-    assert [line.head for line in found.lines] == [b"a", b"b"]
+    assert found.lines.heads == [b"a", b"b"]
     assert not found.complete
     assert found.total >= 2
