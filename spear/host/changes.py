@@ -41,6 +41,7 @@ from spear.workspace.configured import record_of
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.index_memory import indexed_digests
 from spear.workspace.roots import PRIMARY, Location, Roots
+from spear.workspace.tree_state import PathState
 
 _LARGEST_CHECK = 1 << 20
 _MOST_LOOKED_AT = 5000
@@ -224,9 +225,9 @@ class ChangeLog:
             self._announced = True
             self._event(EventName.CHECKPOINT_CREATED, {"paths": fresh[:20], "count": len(fresh)})
 
-    def settled(self, locations: Iterable[Location]) -> None:
-        """Note what the turn left at these paths."""
-        self._checkpoints.settled(locations)
+    def settled(self, locations: Iterable[Location], known: Mapping[Location, PathState] | None = None) -> None:
+        """Note what the turn left at these paths, as far as it is `known`, else as they are now."""
+        self._checkpoints.settled(locations, known)
 
     def _remember_text(self, path: str) -> None:
         """What a check's own file said before the turn first touched it."""

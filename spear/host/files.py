@@ -19,7 +19,7 @@ from spear.host.session import HostSession
 from spear.workspace.beneath import Beneath
 from spear.workspace.durable import WriteProblem
 from spear.workspace.roots import Location
-from spear.workspace.tree_state import PathState, observe
+from spear.workspace.tree_state import NodeKind, PathState, observe, open_regular
 
 _SHOWN_BYTES = 2_000_000
 
@@ -41,12 +41,12 @@ class Files:
     ) -> WriteResult | Refusal:
         """Replace or create a file. The checkpoint is durable before the first byte moves."""
         location = self._gate.location(target)
-        before, old = self._now(location)
-        if refusal := self._consent.ask(request, target.shown, lambda: self._edit(target.shown, old, content, request)):
+        if refusal := self._consent.ask(request, target.shown, lambda: self._edit(location, content, request)):
             return refusal
         if refusal := self._unprotected(location, request.tool):
             return refusal
-        was_delivered = bool(before.sha256) and self._log.is_delivered(location)
+        mode = self._mode(location)
+        was_delivered = mode is not None and self._log.is_delivered(location)
         written = self._session.writer.write(
             location.root, location.relative, content, expected, shown=target.shown, cancelled=self._cancelled
         )
@@ -55,23 +55,24 @@ class Files:
         result = written.result
         draft.committed, draft.durable = result.committed, result.durable
         if result.changed:
-            mode = before.mode if before.mode else None
             change = Change(
                 path=target.shown,
                 kind="created" if result.created else "modified",
                 before_sha256=result.before,
                 after_sha256=result.sha256,
                 delivered=was_delivered or self._log.is_delivered(location),
-                before_mode=mode,
+                before_mode=mode or None,
             )
             self._log.changed(draft, [change])
-        self._log.settled([location])
+        left = PathState(NodeKind.FILE, self._mode(location) or 0, result.sha256, result.bytes)
+        self._log.settled([location], {location: left})
         return result
 
     def delete(self, target: Resolved, reason: str, request: ToolRequest, draft: Draft) -> DeleteResult | Refusal:
         """Remove one file, or one link itself."""
         location = self._gate.location(target)
-        before, _ = self._now(location)
+        with Beneath(location.root) as tree:
+            before = observe(tree, location.relative)
         if refusal := self._consent.ask(
             request,
             target.shown,
@@ -104,21 +105,25 @@ class Files:
             return no_checkpoint(tool, location.shown, error)
         return None
 
-    def _now(self, location: Location) -> tuple[PathState, bytes | None]:
-        """What is there, and its bytes when it is a regular file of a size a person could read."""
+    def _mode(self, location: Location) -> int | None:
+        """The permission bits of a regular file, None where there is none."""
         with Beneath(location.root) as tree:
-            state = observe(tree, location.relative)
-            if not state.sha256 or state.size > _SHOWN_BYTES:
-                return state, None
-            descriptor = tree.open(location.relative, os.O_RDONLY | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as stream:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    return state, None
-                return state, stream.read()
+            found = tree.lstat(location.relative)
+        return stat.S_IMODE(found.st_mode) if found is not None and stat.S_ISREG(found.st_mode) else None
 
-    def _edit(self, shown: str, old: bytes | None, new: bytes, request: ToolRequest) -> Question:
+    def _shown(self, location: Location) -> bytes:
+        """The bytes of a regular file of a size that a person could read, or as if there were none."""
+        with Beneath(location.root) as tree:
+            descriptor = open_regular(tree, location.relative)
+            if descriptor is None:
+                return b""
+            with os.fdopen(descriptor, "rb") as stream:
+                return stream.read() if os.fstat(descriptor).st_size <= _SHOWN_BYTES else b""
+
+    def _edit(self, location: Location, new: bytes, request: ToolRequest) -> Question:
+        shown = location.shown
         return Question(
-            Subject.EDIT, request.tool, shown, change_text(shown, old or b"", new), writes=(shown,),
+            Subject.EDIT, request.tool, shown, change_text(shown, self._shown(location), new), writes=(shown,),
             choices=(Choice.YES, Choice.NO, Choice.ALWAYS_FILE),
         )  # fmt: skip
 

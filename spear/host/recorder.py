@@ -158,6 +158,15 @@ class Recorder:
 
 
 def digest(arguments: Mapping[str, Any]) -> str:
-    """SHA-256 of canonical JSON arguments."""
-    text = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """SHA-256 of arguments: each name in order, then whether a text or JSON follows, its length in bytes, and that."""
+    sha = hashlib.sha256()
+    for name, value in sorted(arguments.items()):
+        form, text = ("text", value) if isinstance(value, str) else ("json", _canonical(value))
+        data = text.encode("utf-8", "surrogatepass")  # a whole file may be in there: escaping it would take longest
+        sha.update(f"{name} {form} {len(data)}\n".encode())
+        sha.update(data)
+    return sha.hexdigest()
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)

@@ -5,11 +5,12 @@ Undo is keyed by root: what a turn changed in another root is put back from that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from spear.workspace.checkpoints import CheckpointManager
 from spear.workspace.roots import PRIMARY, Location, Roots
+from spear.workspace.tree_state import PathState
 
 
 class TurnCheckpoints:
@@ -39,10 +40,11 @@ class TurnCheckpoints:
             fresh += [shown.get(path, path) for path in kept]
         return fresh
 
-    def settled(self, locations: Iterable[Location]) -> None:
-        """Note what the turn left at these paths."""
+    def settled(self, locations: Iterable[Location], known: Mapping[Location, PathState] | None = None) -> None:
+        """Note what the turn left at these paths, as far as it is `known`, else as they are now."""
         for root, paths in self._by_root(locations).items():
-            self._manager(root).record_after([location.relative for location in paths])
+            left = {place.relative: known[place] for place in paths if known is not None and place in known}
+            self._manager(root).record_after([location.relative for location in paths], left)
 
     def finish(self) -> None:
         """The turn is over: every checkpoint is complete."""

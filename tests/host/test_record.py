@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from spear.agent.host import Outcome
 from spear.events.names import EventName
+from spear.host.recorder import digest
 from spear.state.records import read_evidence
 from tests.host_bench import contents
 
@@ -231,3 +235,35 @@ def test_writes_of_a_command_that_did_not_stay_count_as_refusals(ring):
     for _ in range(2):
         turn.run("python3 -c \"open('src/ring' + '_arm.c', 'w')\"")
     assert turn.after.stop is not None
+
+
+def test_what_somebody_writes_right_after_the_turn_is_theirs(ring, monkeypatch):
+    turn = ring.turn("src/ring.c")
+    real = ring.session.writer.write
+
+    def write(*words, **options):
+        written = real(*words, **options)
+        ring.put("src/ring.c", "theirs\n")
+        return written
+
+    monkeypatch.setattr(ring.session.writer, "write", write)
+    turn.read("src/ring.c")
+    turn.write("src/ring.c", "ours\n")
+    turn.close()
+    report = ring.undo()
+    assert [conflict.path for conflict in report.conflicts] == ["src/ring.c"]
+    assert ring.root.joinpath("src/ring.c").read_text() == "theirs\n"
+
+
+ARGUMENTS = st.dictionaries(
+    st.text(max_size=3), st.one_of(st.text(max_size=4), st.integers(0, 9), st.booleans(), st.lists(st.text(max_size=2)))
+)
+
+
+@given(ARGUMENTS, ARGUMENTS)
+@example({"a": "1"}, {"a": 1})
+@example({"a": "x", "b": "y"}, {"a": "x\nb text 1\ny"})
+@example({"a": "\ud800"}, {"a": "?"})
+def test_the_digest_of_arguments_tells_any_two_apart(one, other):
+    assert (digest(one) == digest(other)) is (json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True))
+    assert digest(dict(reversed(one.items()))) == digest(one)

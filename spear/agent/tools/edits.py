@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
@@ -11,6 +11,7 @@ from spear.agent import text as texts
 from spear.agent.host import Edited, Host, Refusal, Resolved, ToolRequest, ToolResult, WriteResult
 from spear.agent.tools import results, syntax
 from spear.agent.tools.reads import Reads
+from spear.agent.tools.windows import beginning
 
 LARGEST = 64 << 20
 _DIFF_LIMIT = 20_000
@@ -35,7 +36,7 @@ def load(host: Host, target: Resolved) -> Present | ToolResult:
         if not target.real.is_file():
             return results.failed(f"{target.shown} is not a regular file; it was not opened")
         with host.open_read(target) as stream:
-            raw = stream.read(LARGEST + 1)
+            raw = beginning(stream, LARGEST + 1)
     except OSError as error:
         return results.system_error(target.shown, error, "check the path and its permissions")
     if len(raw) > LARGEST:
@@ -63,11 +64,8 @@ def durability(written: WriteResult) -> list[str]:
 
 def diff(shown: str, before: str, after: str) -> str:
     """A unified diff with a/ and b/ names; line endings are not shown. Bounded."""
-    old, new = _lines(before), _lines(after)
-    start, end = _unchanged_around(old, new)
-    lines = list(
-        unified_diff(old[start : len(old) - end], new[start : len(new) - end], f"a/{shown}", f"b/{shown}", lineterm="")
-    )
+    start, old, new = _apart(before, after, context=_CONTEXT)
+    lines = unified_diff(old, new, f"a/{shown}", f"b/{shown}", lineterm="")
     text = "\n".join(_HUNK.sub(lambda m: _moved(m, start), line) if line[:3] == "@@ " else line for line in lines)
     if len(text) <= _DIFF_LIMIT:
         return text
@@ -77,33 +75,42 @@ def diff(shown: str, before: str, after: str) -> str:
 
 def edited(shown: str, before: str | None, after: str) -> Edited:
     """How many lines an edit added and removed. Where very much differs, all of that counts as replaced."""
-    old, new = _lines(before or ""), _lines(after)
-    start, end = _unchanged_around(old, new, context=0)
-    gone, come = old[start : len(old) - end], new[start : len(new) - end]
+    _, gone, come = _apart(before or "", after, context=0)
     kept = 0
     if len(gone) * len(come) <= _MOST_COMPARED:
         kept = sum(block.size for block in SequenceMatcher(None, gone, come, autojunk=False).get_matching_blocks())
     return Edited(shown, len(come) - kept, len(gone) - kept)
 
 
-def _unchanged_around(old: list[str], new: list[str], context: int = _CONTEXT) -> tuple[int, int]:
-    """How many lines at the start and at the end need no comparing: the unchanged ones but for the context shown."""
-    shorter = min(len(old), len(new))
-    start = _common(old, new, shorter)
-    end = _common(old[::-1], new[::-1], shorter - start)
-    return max(start - context, 0), max(end - context, 0)
+def _apart(before: str, after: str, *, context: int) -> tuple[int, list[str], list[str]]:
+    """Where two texts differ, with some lines around it: how many lines stand before that, and the lines of each."""
+    shorter, old, new = min(len(before), len(after)), len(before), len(after)
+    start = _line_start(before, _common(shorter, lambda a, b: before[a:b] == after[a:b]))
+    same_at_end = _common(shorter - start, lambda a, b: before[old - b : old - a] == after[new - b : new - a])
+    end = _after_line(before, old - same_at_end)
+    for _ in range(context):
+        start, end = _line_start(before, max(start - 1, 0)), _after_line(before, end)
+    return before.count("\n", 0, start), _lines(before[start:end]), _lines(after[start : new - (old - end)])
 
 
-def _common(old: list[str], new: list[str], most: int) -> int:
-    """How many lines both begin with, `most` at most. Compared by halves: whole lists compare faster than lines."""
+def _common(most: int, is_same: Callable[[int, int], bool]) -> int:
+    """How much is the same, `most` at most, by whether a piece is. Asked by halves: long pieces compare at once."""
     same = 0
     while same < most:
         half = (most - same + 1) // 2
-        if old[same : same + half] == new[same : same + half]:
+        if is_same(same, same + half):
             same += half
         else:
             most = same + half - 1
     return same
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1
+
+
+def _after_line(text: str, position: int) -> int:
+    return text.find("\n", position) + 1 or len(text)
 
 
 def _moved(hunk: re.Match[str], lines: int) -> str:

@@ -16,7 +16,7 @@ from spear.agent.text import Encoding
 from spear.agent.tools import results
 from spear.agent.tools.near_names import near_names
 from spear.agent.tools.reads import Reads, digest
-from spear.agent.tools.windows import LINE_LIMIT, Lines, Window, as_utf8, blocks, window
+from spear.agent.tools.windows import LINE_LIMIT, Lines, Window, as_utf8, beginning, blocks, window
 
 MOST_LINES = 2_000
 BUDGET = 100_000
@@ -81,7 +81,7 @@ def _not_a_file(host: Host, target: Resolved, path: str) -> ToolResult | None:
 
 
 def _show(stream: BinaryIO, target: Resolved, reads: Reads, offset: int, limit: int, budget: int) -> str:
-    head = stream.read(WHOLE + 1)
+    head = beginning(stream, WHOLE + 1)
     whole = len(head) <= WHOLE
     encoding, mark = _encoding(head, whole)
     size = target.real.stat().st_size

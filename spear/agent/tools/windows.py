@@ -10,6 +10,7 @@ from typing import BinaryIO
 from spear.agent.text import Encoding
 
 BLOCK = 1 << 20
+_FIRST = 1 << 17
 LINE_LIMIT = 2_000
 _KEPT_BYTES = LINE_LIMIT * 4 + 4
 
@@ -34,6 +35,16 @@ class Window:
     lines: Lines = field(default_factory=Lines)
     total: int = 0
     complete: bool = True
+
+
+def beginning(stream: BinaryIO, most: int) -> bytes:
+    """The first `most` bytes of a stream, or all there are: read by blocks, for room is made for as much as one read
+    asks for."""
+    parts: list[bytes] = []
+    while most > 0 and (part := stream.read(min(most, _FIRST if not parts else BLOCK))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
 
 
 def blocks(stream: BinaryIO, head: bytes) -> Iterator[bytes]:

@@ -66,8 +66,8 @@ def _encoded(content: str, form: Decoded | None) -> bytes:
     if form is None:
         return content.encode("utf-8")
     content = content.removeprefix("\ufeff")
-    crlf, lf = form.text.count("\r\n"), form.text.count("\n")
-    if crlf and crlf * 2 >= lf:
+    crlf = form.text.count("\r\n") if "\r" in form.text else 0
+    if crlf and crlf * 2 >= form.text.count("\n"):
         content = to_lf(content).replace("\n", "\r\n")
     try:
         return form.encode(content)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spear.agent.host import Outcome, Refusal
-from spear.agent.tools.edits import diff
+from spear.agent.tools.edits import diff, edited
 
 
 def test_the_result_is_a_diff_with_both_names(bench):
@@ -213,6 +213,20 @@ def test_the_diff_of_a_part_of_the_file_is_the_diff_of_the_whole(head, middle, t
     shown = diff("f", before, after)
     patched = _applied(shown, before)
     assert patched == after
+
+
+@given(LINES, LINES, st.booleans(), st.booleans())
+@settings(deadline=None)
+def test_what_an_edit_added_and_removed_makes_the_difference(old, new, closed, closed_before):
+    before = "\n".join(old) + ("\n" if closed_before and old else "")
+    after = "\n".join(new) + ("\n" if closed and new else "")
+    found = edited("f", before, after)
+    count = [len(text.splitlines()) for text in (before, after)]
+    assert count[1] - count[0] == found.added - found.removed
+    assert (found.added, found.removed) == (0, 0) or before != after
+    assert 0 <= found.removed <= count[0] and 0 <= found.added <= count[1]
+    if before != after:
+        assert found.added + found.removed
 
 
 def _applied(shown: str, before: str) -> str:

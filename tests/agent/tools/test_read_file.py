@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spear.agent.host import Outcome, Refusal
-from spear.agent.tools.windows import window
+from spear.agent.tools.windows import beginning, window
 
 
 @pytest.mark.parametrize(
@@ -264,6 +265,15 @@ def test_any_window_of_any_blocks_is_the_lines(lines, closed, offset, limit, siz
     assert found.lines.sizes == [len(line) for line in expected[offset - 1 : offset - 1 + limit]]
     assert found.total == len(expected)
     assert found.complete
+
+
+@given(st.binary(max_size=40), st.integers(0, 50), st.integers(1, 7))
+def test_the_beginning_of_a_stream_is_all_of_it_up_to_a_bound(raw, most, at_once):
+    class Slow(io.BytesIO):
+        def read(self, size=-1, /):
+            return super().read(min(size, at_once))
+
+    assert beginning(Slow(raw), most) == raw[:most]
 
 
 ANY_LINES = st.lists(
