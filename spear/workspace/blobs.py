@@ -1,4 +1,5 @@
-"""Content-addressed bytes on disk: one file a content, named by its SHA-256, compressed where that pays (spec 3.6)."""
+"""Content-addressed bytes on disk, compressed where that pays: a file a content, named by its SHA-256, or many in an
+archive (spec 3.6)."""
 
 from __future__ import annotations
 
@@ -6,14 +7,15 @@ import contextlib
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from spear.workspace import archives
+from spear.workspace.archives import ArchiveReader, ArchiveWriter
 from spear.workspace.kernel import sync_file_system
 from spear.workspace.pending import PREFIX, PendingFile, sweep
 from spear.workspace.tree_state import CHUNK
 
-_COMPRESS_FROM = 4096
 _WHOLE_UP_TO = 8 << 20
 _COMPRESSED = ".z"
 
@@ -31,10 +33,11 @@ class BlobStore:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._archives = directory / "archives"
 
-    def put(self, fd: int, *, sync: bool) -> tuple[str, int]:
-        """Store what can be read from `fd` on; its SHA-256 and size. `sync` makes it durable before returning;
-        otherwise `sync_all` does it for many at once.
+    def put(self, fd: int, archive: ArchiveWriter | None = None) -> tuple[str, int]:
+        """Store what can be read from `fd` on, durably; its SHA-256 and size. Where it goes into an `archive`, or is
+        too large for that, `sync_all` makes it durable, with all the others.
         """
         first = os.read(fd, CHUNK)
         content = [first]
@@ -43,16 +46,33 @@ class BlobStore:
             content.append(chunk)
             total += len(chunk)
         if total > _WHOLE_UP_TO:
-            return self._put_large(fd, content, sync)
+            return self._put_large(fd, content, sync=archive is None)
         whole = first if len(content) == 1 else b"".join(content)
         sha = hashlib.sha256(whole).hexdigest()
-        if not self.has(sha):
-            self._store_whole(sha, whole, sync)
+        if archive is not None:
+            archive.add(sha, whole)
+        elif not self._path(sha):
+            self._store_whole(sha, whole)
         return sha, total
 
-    def _store_whole(self, sha: str, whole: bytes, sync: bool) -> None:
+    @contextlib.contextmanager
+    def archive(self, owner: str) -> Iterator[ArchiveWriter]:
+        """An archive of the checkpoint `owner`, there once the block has ended well."""
+        with _directory(self._archives) as directory, archives.writing(directory, owner) as writer:
+            yield writer
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[StoredContents]:
+        """The contents, to be read."""
+        reader = ArchiveReader(self._archives)
+        try:
+            yield StoredContents(self._path, reader)
+        finally:
+            reader.close()
+
+    def _store_whole(self, sha: str, whole: bytes) -> None:
         suffix, stored = "", whole
-        if len(whole) >= _COMPRESS_FROM:
+        if len(whole) >= archives.COMPRESS_FROM:
             packed = zlib.compress(whole, 1)
             if len(packed) < len(whole) * 0.9:
                 suffix, stored = _COMPRESSED, packed
@@ -62,13 +82,11 @@ class BlobStore:
             PendingFile(directory, 0o600, nameless=False) as pending,
         ):
             pending.write(stored)
-            if sync:
-                pending.sync()
+            pending.sync()
             pending.replace(sha + suffix)
-            if sync:
-                os.fsync(directory)
+            os.fsync(directory)
 
-    def _put_large(self, fd: int, head: list[bytes], sync: bool) -> tuple[str, int]:
+    def _put_large(self, fd: int, head: list[bytes], *, sync: bool) -> tuple[str, int]:
         """A content too large to hold: hashed while it is copied, named afterwards."""
         sha, total = hashlib.sha256(), 0
         incoming = self._directory / "incoming"
@@ -78,7 +96,7 @@ class BlobStore:
                 pending.write(chunk)
                 total += len(chunk)
             name = sha.hexdigest()
-            if not self.has(name):
+            if not self._path(name):
                 with _directory(self._directory / name[:2]) as target:
                     if sync:
                         pending.sync()
@@ -100,32 +118,8 @@ class BlobStore:
                 return path
         return None
 
-    def has(self, sha: str) -> bool:
-        """Whether the content is there (its bytes are checked when it is read)."""
-        return self._path(sha) is not None
-
-    def copy_to(self, sha: str, fd: int) -> None:
-        """Write the content to `fd`. Raises MissingBlob when it is gone or damaged: `fd` is then to be thrown away."""
-        path = self._path(sha)
-        if path is None:
-            raise MissingBlob(sha)
-        found = hashlib.sha256()
-        with path.open("rb") as source:
-            unpack = zlib.decompressobj() if path.suffix == _COMPRESSED else None
-            while chunk := source.read(CHUNK):
-                try:
-                    plain = unpack.decompress(chunk) if unpack else chunk
-                except zlib.error as error:
-                    raise MissingBlob(sha) from error
-                found.update(plain)
-                view = memoryview(plain)
-                while view:
-                    view = view[os.write(fd, view) :]
-        if found.hexdigest() != sha:
-            raise MissingBlob(sha)
-
     def sizes(self) -> dict[str, int]:
-        """The bytes each content takes on disk."""
+        """The bytes on disk of each content that has a file of its own."""
         found: dict[str, int] = {}
         for path in self._directory.glob("[0-9a-f][0-9a-f]/*"):
             if path.name.startswith(PREFIX):
@@ -141,9 +135,56 @@ class BlobStore:
                 sweep(directory)
 
     def discard(self, sha: str) -> None:
-        """Remove a content."""
+        """Remove a content's own file."""
         if (path := self._path(sha)) is not None:
             path.unlink(missing_ok=True)
+
+    def archived(self) -> dict[str, int]:
+        """The bytes on disk of each checkpoint's archives, by its id."""
+        return archives.sizes(self._archives)
+
+    def discard_archives(self, owner: str) -> None:
+        """Remove a checkpoint's archives."""
+        archives.discard(self._archives, owner)
+
+
+class StoredContents:
+    """The contents of a store while they are read: `file_of` tells the file of one that has its own."""
+
+    def __init__(self, file_of: Callable[[str], Path | None], archived: ArchiveReader) -> None:
+        self._file_of, self._archived = file_of, archived
+
+    def copy_to(self, sha: str, fd: int) -> None:
+        """Write the content to `fd`. Raises MissingBlob when it is gone or damaged: `fd` is then to be thrown away."""
+        whole = self._archived.at_hand(sha)
+        if whole is None and (path := self._file_of(sha)) is not None:
+            _copy_file(path, sha, fd)
+            return
+        whole = self._archived.read(sha) if whole is None else whole
+        if whole is None or hashlib.sha256(whole).hexdigest() != sha:
+            raise MissingBlob(sha)
+        _write_all(fd, whole)
+
+
+def _copy_file(path: Path, sha: str, fd: int) -> None:
+    found = hashlib.sha256()
+    with path.open("rb") as source:
+        unpack = zlib.decompressobj() if path.suffix == _COMPRESSED else None
+        while chunk := source.read(CHUNK):
+            try:
+                plain = unpack.decompress(chunk) if unpack else chunk
+            except zlib.error as error:
+                raise MissingBlob(sha) from error
+            found.update(plain)
+            _write_all(fd, plain)
+    if found.hexdigest() != sha:
+        raise MissingBlob(sha)
+
+
+def _write_all(fd: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]
 
 
 def private_directory(path: Path) -> None:

@@ -60,9 +60,10 @@ class CheckpointStore:
         return (file for file in directory.glob("*") if file.suffix in (OPEN, RESTING))
 
     def forget(self, journal: TurnJournal) -> None:
-        """Remove a journal that has nothing to say."""
+        """Remove a journal that has nothing to say, and its archives."""
         journal.file.with_suffix(RESTING).unlink(missing_ok=True)
         journal.file.unlink(missing_ok=True)
+        self.blobs.discard_archives(journal.id)
 
     def sweep(self, root: Path) -> None:
         """Remove the temporary files that killed turns left beside what they were writing; once a turn."""
@@ -101,7 +102,10 @@ class CheckpointStore:
                 for sha in _contents(journal):
                     users[sha] = users.get(sha, 0) + 1
             unused = {sha for sha in sizes if sha not in users}
-            kept = sum(size for sha, size in sizes.items() if sha not in unused)
+            archived = self.blobs.archived()
+            ownerless = archived.keys() - {journal.id for journal in journals}
+            freed = sum(archived.pop(owner) for owner in ownerless)
+            kept = sum(size for sha, size in sizes.items() if sha not in unused) + sum(archived.values())
             gone: list[TurnJournal] = []
             for journal in journals:
                 if kept <= limit:
@@ -109,6 +113,8 @@ class CheckpointStore:
                 if journal.running:
                     continue
                 gone.append(journal)
+                kept -= archived.get(journal.id, 0)
+                freed += archived.get(journal.id, 0)
                 for sha in _contents(journal):
                     users[sha] -= 1
                     if not users[sha] and sha in sizes:
@@ -118,9 +124,11 @@ class CheckpointStore:
                 self.blobs.sweep()
                 for journal in gone:
                     self.forget(journal)
+                for owner in ownerless:
+                    self.blobs.discard_archives(owner)
                 for sha in unused:
                     self.blobs.discard(sha)
-        return PruneReport(tuple(journal.id for journal in gone), sum(sizes[sha] for sha in unused), kept)
+        return PruneReport(tuple(journal.id for journal in gone), freed + sum(sizes[sha] for sha in unused), kept)
 
 
 def _contents(journal: TurnJournal) -> set[str]:

@@ -9,6 +9,7 @@ leaves a tree that can be put back. Nothing of git (index, refs, stashes) is eve
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import time
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from spear.workspace.archives import ArchiveWriter
 from spear.workspace.beneath import Beneath
 from spear.workspace.checkpoint_journal import (
     OPEN,
@@ -110,27 +112,30 @@ class CheckpointManager:
         as missing. `becoming` announces what the mutation will leave, where it is known: after a kill that is what
         tells the turn's own bytes from somebody else's. Returns the paths newly protected. Paths in `.git` are skipped.
         """
-        turn = self._active()
+        turn, blobs = self._active(), self._store.blobs
+        entries = turn.journal.entries
         wanted = [path for path in dict.fromkeys(paths) if ".git" not in path.split("/")]
         many = len(wanted) > _MANY
+        lines: list[dict[str, Any]] = []
+        fresh: dict[str, Entry] = {}
         with self._store.shared(), Beneath(turn.journal.root) as tree:
-            lines: list[dict[str, Any]] = []
-            fresh: list[str] = []
-            for path in (*self._missing_parents(tree, wanted), *wanted):
-                if path in turn.journal.entries:
-                    lines += self._again(tree, path)
-                    continue
-                entry = self._keep(tree, path, sync=not many)
-                turn.journal.entries[path] = entry
-                fresh.append(path)
-                lines.append({"kind": "before", "path": path, "state": state_to_json(entry.before), "kept": entry.kept})
-            for path, state in (becoming or {}).items():
-                if path in turn.journal.entries:
-                    turn.journal.entries[path].intents.append(state)
-                    lines.append({"kind": "intent", "path": path, "state": state_to_json(state)})
+            with blobs.archive(turn.journal.id) if many else contextlib.nullcontext() as archive:
+                for path in (*self._missing_parents(tree, wanted), *wanted):
+                    if path in entries:
+                        lines += self._again(tree, path)
+                    else:
+                        fresh[path] = entry = self._keep(tree, path, archive)
+                        before = state_to_json(entry.before)
+                        lines.append({"kind": "before", "path": path, "state": before, "kept": entry.kept})
+            announced = {path: state for path, state in (becoming or {}).items() if path in entries or path in fresh}
+            for path, state in announced.items():
+                lines.append({"kind": "intent", "path": path, "state": state_to_json(state)})
             if many:
-                self._store.blobs.sync_all()
+                blobs.sync_all()
             turn.append(lines, durable=True)
+        entries.update(fresh)  # what could not be kept is tried again the next time
+        for path, state in announced.items():
+            entries[path].intents.append(state)
         return tuple(fresh)
 
     def _missing_parents(self, tree: Beneath, paths: Sequence[str]) -> list[str]:
@@ -149,7 +154,7 @@ class CheckpointManager:
                     present.add(parent)
         return [parent for parent in missing if parent not in paths]
 
-    def _keep(self, tree: Beneath, path: str, *, sync: bool) -> Entry:
+    def _keep(self, tree: Beneath, path: str, archive: ArchiveWriter | None) -> Entry:
         """Store what is at `path`."""
         fd = open_regular(tree, path)
         if fd is None:
@@ -159,7 +164,7 @@ class CheckpointManager:
             mode = stat.S_IMODE(found.st_mode)
             if found.st_size > self._limits.per_file:
                 return Entry(observe(tree, path), kept=False)
-            sha, size = self._store.blobs.put(fd, sync=sync)
+            sha, size = self._store.blobs.put(fd, archive)
         finally:
             os.close(fd)
         return Entry(PathState(NodeKind.FILE, mode, sha, size))
@@ -277,8 +282,8 @@ class CheckpointManager:
         moved = {c.path for c in changes if journal.entries[c.path].before != c.now}
         conflicts += [_moved(c) for c in changes if c.path in moved]
         changes = [c for c in changes if c.path not in moved]
-        with Beneath(plan.root) as tree:
-            done = restore(tree, self._store.blobs, changes)
+        with Beneath(plan.root) as tree, self._store.blobs.reading() as contents:
+            done = restore(tree, contents, changes)
             fd = os.open(plan.root, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 sync_file_system(fd)

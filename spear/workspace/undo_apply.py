@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spear.workspace.beneath import Beneath
-from spear.workspace.blobs import BlobStore, MissingBlob
+from spear.workspace.blobs import MissingBlob, StoredContents
 from spear.workspace.pending import PendingFile, sweep
 from spear.workspace.tree_state import NodeKind, PathState
 from spear.workspace.undo_plan import Restore
@@ -24,7 +24,7 @@ class Restored:
     removed_directories: list[str] = field(default_factory=list)
 
 
-def restore(tree: Beneath, blobs: BlobStore, changes: Sequence[Restore]) -> Restored:
+def restore(tree: Beneath, contents: StoredContents, changes: Sequence[Restore]) -> Restored:
     """Perform `changes`. One path's failure leaves the others unaffected; nothing is half written."""
     done = Restored()
     outermost_first = sorted(changes, key=lambda change: change.path.count("/"))
@@ -39,7 +39,7 @@ def restore(tree: Beneath, blobs: BlobStore, changes: Sequence[Restore]) -> Rest
     for change in outermost_first:
         if change.path not in done.failures:
             with _failing(done, change):
-                _put_back(tree, blobs, change)
+                _put_back(tree, contents, change)
     for change in reversed(directories):
         if change.path not in done.failures:
             with _failing(done, change):
@@ -79,7 +79,7 @@ def _make_way(tree: Beneath, change: Restore, done: Restored) -> None:
         tree.unlink(change.path)
 
 
-def _put_back(tree: Beneath, blobs: BlobStore, change: Restore) -> None:
+def _put_back(tree: Beneath, contents: StoredContents, change: Restore) -> None:
     target = change.target
     match target.kind:
         case NodeKind.DIRECTORY:
@@ -96,19 +96,19 @@ def _put_back(tree: Beneath, blobs: BlobStore, change: Restore) -> None:
             if change.now.same_content(target):
                 tree.chmod(change.path, target.mode)
             else:
-                _write(tree, blobs, change.path, change.now, target)
+                _write(tree, contents, change.path, change.now, target)
         case NodeKind.ABSENT:
             return
         case NodeKind.SPECIAL:
             raise OSError(errno.EINVAL, "cannot be restored", change.path)
 
 
-def _write(tree: Beneath, blobs: BlobStore, path: str, now: PathState, target: PathState) -> None:
+def _write(tree: Beneath, contents: StoredContents, path: str, now: PathState, target: PathState) -> None:
     if now.kind is NodeKind.ABSENT:
         tree.make_parents(path)
     # Named: many files at once, where the nameless kind is slow; a kill's leftovers are swept by the next undo.
     with tree.parent(path) as (directory, name), PendingFile(directory, 0o600, nameless=False) as pending:
-        blobs.copy_to(target.sha256, pending.fd)
+        contents.copy_to(target.sha256, pending.fd)
         with contextlib.suppress(FileNotFoundError, PermissionError):
             owner = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):

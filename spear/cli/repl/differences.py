@@ -8,7 +8,7 @@ import tempfile
 from spear.cli.application import Application
 from spear.host.files import diff_text
 from spear.workspace.beneath import Beneath
-from spear.workspace.blobs import BlobStore, MissingBlob
+from spear.workspace.blobs import MissingBlob, StoredContents
 from spear.workspace.checkpoint_store import CheckpointStore
 from spear.workspace.delivered import DeliveredSource
 from spear.workspace.tree_state import NodeKind, PathState, open_regular
@@ -26,12 +26,11 @@ def difference(app: Application, scope: str) -> str:
     if not count:
         return ""
     plan = manager.undo(root, count, None, app.session)
-    blobs = CheckpointStore(app.state.checkpoints).blobs
     source = DeliveredSource(root)
     files = [change for change in plan.changes if NodeKind.DIRECTORY not in (change.now.kind, change.target.kind)]
     shown = [change for change in files if source.is_delivered(change.path)]
-    with Beneath(root) as tree:
-        text = "".join(_of_path(change, tree, blobs) for change in shown)
+    with Beneath(root) as tree, CheckpointStore(app.state.checkpoints).blobs.reading() as contents:
+        text = "".join(_of_path(change, tree, contents) for change in shown)
     return text + _others([change.path for change in files if change not in shown])
 
 
@@ -45,8 +44,8 @@ def _others(paths: list[str]) -> str:
     return f"besides, ignored by git or built: {files} in {', '.join(places[:_NAMED])}{more}\n"
 
 
-def _of_path(change: Restore, tree: Beneath, blobs: BlobStore) -> str:
-    before, now = _stored(change.target, blobs), _present(change.path, change.now, tree)
+def _of_path(change: Restore, tree: Beneath, contents: StoredContents) -> str:
+    before, now = _stored(change.target, contents), _present(change.path, change.now, tree)
     head = f"--- a/{change.path}\n+++ b/{change.path}\n"
     if before is None or now is None:
         return f"{head}(too large to show, or not kept)\n"
@@ -55,7 +54,7 @@ def _of_path(change: Restore, tree: Beneath, blobs: BlobStore) -> str:
     return diff_text(change.path, before, now)
 
 
-def _stored(state: PathState, blobs: BlobStore) -> bytes | None:
+def _stored(state: PathState, contents: StoredContents) -> bytes | None:
     """What was there before; None when it cannot be shown."""
     if state.kind is not NodeKind.FILE:
         return f"link to {state.target}\n".encode() if state.kind is NodeKind.LINK else b""
@@ -63,7 +62,7 @@ def _stored(state: PathState, blobs: BlobStore) -> bytes | None:
         return None
     with tempfile.TemporaryFile() as scratch:
         try:
-            blobs.copy_to(state.sha256, scratch.fileno())
+            contents.copy_to(state.sha256, scratch.fileno())
         except MissingBlob:
             return None
         scratch.seek(0)
