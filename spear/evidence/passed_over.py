@@ -35,6 +35,7 @@ _ASSIGNING = _SCRIPTS | names(".mk .mak .am .in") | {""}
 """Where variables are set as make and shells do."""
 _WORD = re.compile(r"\w[\w+-]*(?:\.[\w+]+)*")
 _MODULE = re.compile(r"\bmod\s+(?:r#)?(\w+)")
+_COMMENT = re.compile(r"//[^\n]*")
 _FINDS = re.compile(
     r"\b(?:wildcard|(?i:r?i?glob\w*)|aux_source_directory|listdir|scandir|iterdir|walk|read_dir|readdir\w*|automod"
     r"|find|ls)\b|\$\(shell"
@@ -70,13 +71,12 @@ def _unlisted(units: list[PurePosixPath], told: str, facts: ProjectFacts) -> lis
         return []
     named, lists = _named(told), False
     suffixes = {path.suffix for path in units}
-    if _finds(told, told, suffixes):
+    if _finds(told, suffixes):
         return []
     for path, text in _first(facts.texts(_BUILD_FILES | _LISTS | _SCRIPTS)):
-        said = filled_in(text) if path is not None and path.suffix in _ASSIGNING else text
-        if path is None or _may_find(path, text, said, suffixes):
+        if path is None or _may_find(path, text, suffixes):
             return []
-        words = _named(said)
+        words = _named(filled_in(text) if path.suffix in _ASSIGNING else text)
         lists = lists or any(PurePosixPath(word).suffix in _UNITS | _OBJECTS for word in words)
         named |= words
     left = [path for path in units if path.name not in named and (is_header(str(path)) or path.stem not in named)]
@@ -95,18 +95,17 @@ def _first(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[PurePosixPath | N
         yield (PurePosixPath(path) if number < _MOST_TEXTS else None), text
 
 
-def _may_find(path: PurePosixPath, text: str, filled: str, suffixes: set[str]) -> bool:
-    """Whether a build file or a script may find sources with these suffixes that it does not name. `filled` is its text
-    with what its variables hold."""
+def _may_find(path: PurePosixPath, text: str, suffixes: set[str]) -> bool:
+    """Whether a build file or a script may find sources with these suffixes that it does not name."""
     if path.suffix in _BUILD_FILES or path.name.lower() in _BUILD_NAMES:
-        return _FINDS.search(text) is not None or _finds(text, filled, suffixes)
-    return (path.suffix in _SCRIPTS or text.startswith("#!")) and _finds(text, filled, suffixes)
+        return _FINDS.search(text) is not None or _finds(text, suffixes)
+    return (path.suffix in _SCRIPTS or text.startswith("#!")) and _finds(text, suffixes)
 
 
-def _finds(text: str, filled: str, suffixes: set[str]) -> bool:
+def _finds(text: str, suffixes: set[str]) -> bool:
     """Whether a script looks for files with one of these suffixes, or puts their names together."""
     ends = rf"(?:{'|'.join(map(re.escape, sorted(suffixes)))})(?!\w)"
-    if _ANY_SUFFIX.search(text) or re.search(rf"\*{ends}", text) or re.search(rf"[\]}})]{ends}", filled):
+    if _ANY_SUFFIX.search(text) or re.search(rf"[*\]}})]{ends}", text):
         return True
     return _FINDS.search(text) is not None and re.search(ends, text) is not None
 
@@ -118,7 +117,7 @@ def _undeclared(modules: list[PurePosixPath], told: str, facts: ProjectFacts) ->
     texts = [told, *(text for _, text in facts.texts(_RUST))]
     if any(_FINDS.search(text) and ".rs" in text for text in texts):
         return []
-    declared = {name for text in texts for name in _MODULE.findall(text)}
+    declared = {name for text in texts for name in _MODULE.findall(_COMMENT.sub("", text))}
     named = {word for text in texts for word in _words(text)}
     return [path for path in modules if _module(path) not in declared and path.name not in named]
 
