@@ -73,7 +73,8 @@ def read_claims(answer: str) -> tuple[Claim, ...]:
     found: list[Claim] = []
     for sentence in sentences(answer):
         reading = read(sentence.text)
-        text, said = reading.text, _said(reading)
+        text = _spelled_out(reading)
+        said = _said(replace(reading, text=text))
         plain = Claim(ClaimKind.SUCCESS, sentence.text, sentence.start, sentence.end)
         for kind in sorted(said.asserted | said.hedged):
             found.append(
@@ -94,6 +95,12 @@ def read_claims(answer: str) -> tuple[Claim, ...]:
 def names_values(answer: str) -> bool:
     """Whether an answer claims that something prints or returns values, so that it matters what files say."""
     return any(claim.values and claim.kind is ClaimKind.RUNS for claim in read_claims(answer))
+
+
+def _spelled_out(reading: Reading) -> str:
+    """The text of a sentence; where that only names checks and is ticked, with the verb it leaves out."""
+    label = reading.ticked.strip(" :–—-.")
+    return next((f"{label.replace(':', '')} {x.passes}" for x in _LANGUAGES if x.checks.fullmatch(label)), reading.text)
 
 
 def _said(reading: Reading) -> _Said:

@@ -17,6 +17,15 @@ _QUOTED = re.compile(
 )
 _END = re.compile(r"[.!?…]+(?=[*_)\]\"”»'’]*(?:\s|$))")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|p\.ex|par ex)|\b[A-Z])\.$", re.IGNORECASE)
+_TICK = re.compile(r"[✅✔✓☑🟢]")
+_MARKS = re.compile(r"[✅✔✓☑🎉🟢]\ufe0f?")
+STATUS = re.compile(
+    r"\W*(?:[✅✔✓☑🟢]\ufe0f?|pass(?:ed|es|ing)?|ok|green|success(?:ful|fully)?|succeeded|clean|exit (?:code |status )?0"
+    r"|réussie?s?|succès|passée?s?|verte?s?|code (?:de retour |retour )?0)\W*",
+    re.IGNORECASE,
+)
+"""A cell of a table, or what follows a colon, that only says that something is well."""
+_GIVEN = re.compile(rf"(?P<what>[^:|→]+?) ?(?::|→|=>)(?:{STATUS.pattern})", re.IGNORECASE)
 _CLOSERS = "*_)]\"”»'’"
 
 
@@ -30,7 +39,8 @@ class Sentence:
 
 
 def sentences(answer: str) -> Iterator[Sentence]:
-    """Every sentence outside code blocks and block quotations, in order. A table's cells are sentences."""
+    """Every sentence outside code blocks and block quotations, in order. A table's cells are sentences; one that only
+    gives a status is one with the first cell of its row."""
     for start, end, table in _blocks(answer):
         yield from _cells(answer, start, end) if table else _split(answer, start, end)
 
@@ -76,10 +86,18 @@ def _cells(answer: str, start: int, end: int) -> Iterator[Sentence]:
     row = _masked(answer[start:end])
     if set(row) <= set("|-: \t"):
         return
-    offset = 0
+    offset, label = 0, -1
     for cell in row.split("|"):
-        yield from _split(answer, start + offset, start + offset + len(cell))
+        begin, stop = start + offset, start + offset + len(cell)
         offset += len(cell) + 1
+        if 0 <= label < begin and STATUS.fullmatch(cell.strip(" \t*_")):
+            stop -= len(cell) - len(cell.rstrip())
+            yield Sentence(answer[label:stop], label, stop)
+            label = start + len(row)  # once is enough
+            continue
+        if label < 0 and cell.strip():
+            label = begin + len(cell) - len(cell.lstrip())
+        yield from _split(answer, begin, stop)
 
 
 def _masked(text: str) -> str:
@@ -115,15 +133,18 @@ def _sentence(answer: str, start: int, end: int) -> Iterator[Sentence]:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A sentence for reading: lower case, on one line, inline code and quotations as tokens, without markup.
-    `literals` are what stands behind the tokens of `text`, one each, in order and as written.
+    `literals` are what stands behind the tokens of `text`, one each, in order and as written. `ticked` is what has a
+    check mark or a status of success, in a row of a table, after a colon or beside it; "" where nothing has.
     """
 
     text: str
     literals: tuple[str, ...] = ()
+    ticked: str = ""
 
 
 TOKEN = re.compile(r"⟦[a-z]+⟧")
 """What stands for a piece of inline code or a quotation in a sentence for reading."""
+_ENDLESS = re.compile(r"[^\s⟦⟧]{200,}")
 _TAGGED = re.compile(r"⟦(?P<kind>[a-z]+)#(?P<number>\d+)⟧")
 
 
@@ -147,10 +168,26 @@ def read(sentence: str) -> Reading:
     text = _QUOTED.sub(quotation, text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=[^\W_])_{1,3}(?!\w)", "", text.replace("’", "'"))
-    text = re.sub(r"[✅✔✓☑🎉🟢]️?", " ", text)
+    ticked, text = _ticked(text), _MARKS.sub(" ", text)
     left = tuple(literals[int(tag["number"])] for tag in _TAGGED.finditer(text))
-    text = _TAGGED.sub(lambda tag: f"⟦{tag['kind']}⟧", text)
-    return Reading(" ".join(text.lower().split()), left)
+    return Reading(_plain(text), left, _plain(ticked))
+
+
+def _plain(text: str) -> str:
+    """Without words too long to be any: looking through them takes the square of their length."""
+    return " ".join(_ENDLESS.sub("…", _TAGGED.sub(lambda tag: f"⟦{tag['kind']}⟧", text)).lower().split())
+
+
+def _ticked(text: str) -> str:
+    """What a text says to be well by a check mark or a status alone."""
+    line = " ".join(text.split())
+    row = re.split(r" ?\| ?", line.strip(" |"))
+    if len(row) > 1:
+        return row[0] if STATUS.fullmatch(row[-1]) else ""
+    given = _GIVEN.fullmatch(line)
+    if given is not None:
+        return given["what"]
+    return _MARKS.sub(" ", line) if _TICK.search(line) else ""
 
 
 _TEST_WORDS = re.compile(

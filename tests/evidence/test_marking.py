@@ -48,6 +48,8 @@ def test_code_is_left_alone():
 def test_a_mark_stands_after_emphasis_and_inside_a_table():
     assert body("**The tests pass.**") == f"**The tests pass.** {MARK}"
     assert body("| a | the tests pass |") == f"| a | the tests pass {MARK} |"
+    assert body("| Tests | ✅ |\n| Docs | ✅ |") == f"| Tests | ✅ {MARK} |\n| Docs | ✅ |"
+    assert body("- ✅ Tests\n- ✅ Docs") == f"- ✅ Tests {MARK}\n- ✅ Docs"
 
 
 def test_other_verdicts_leave_the_answer_as_it_is():

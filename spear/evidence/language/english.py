@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from spear.evidence.language.vocabulary import LITERAL_END, NUMBER, NUMBER_GAP, Vocabulary, anywhere, words
+from spear.evidence.language.vocabulary import (
+    LITERAL_END,
+    NUMBER,
+    NUMBER_GAP,
+    REST_OF_LABEL,
+    Vocabulary,
+    anywhere,
+    words,
+)
 
 _BAD = r"(?:errors?|warnings?|issues?|problems?|failures?|complaints?|diagnostics?|regressions?)"
 _LINTER = r"(?:lint|linter|linting|mypy|ruff|eslint|clippy|flake8|pylint|pyright|type|typing|style)"
@@ -260,6 +268,12 @@ ENGLISH = Vocabulary(
         (re.compile(r"lint|type"), "lint_clean"),
         (re.compile(r"build|compil"), "builds"),
     ),
+    checks=anywhere(
+        r"(?:(?:all|the|unit|integration|regression|full|whole|project(?:'s)?|existing|new|my|c|python|\d+(?:/\d+)?)\s+)*"
+        r"(?:tests?|test suite|test cases?|specs|builds?|compilation|compiles|lint(?:ing|er)?|linters?"
+        r"|type[- ]?check(?:s|ing)?|⟦test⟧|⟦build⟧|⟦lint⟧)" + REST_OF_LABEL
+    ),
+    passes="passes",
     words_of_number={
         "two": 2,
         "three": 3,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from spear.evidence.language.vocabulary import LITERAL_END, NUMBER, NUMBER_GAP, Vocabulary, anywhere, words
+from spear.evidence.language.vocabulary import (
+    LITERAL_END,
+    NUMBER,
+    NUMBER_GAP,
+    REST_OF_LABEL,
+    Vocabulary,
+    anywhere,
+    words,
+)
 
 _BAD = r"(?:erreurs?|avertissements?|problèmes?|échecs?|défauts?|alertes?)"
 _ADVERB = (
@@ -162,6 +170,12 @@ FRENCH = Vocabulary(
         (re.compile(r"lint|typage"), "lint_clean"),
         (re.compile(r"build|compil|construction"), "builds"),
     ),
+    checks=anywhere(
+        r"(?:(?:tous les|les|la|le|\d+(?:/\d+)?)\s+|l')*"
+        r"(?:tests?(?: unitaires?| d'intégration)?|suite de tests|compilation|construction|build|lint|typage"
+        r"|analyse statique)" + REST_OF_LABEL
+    ),
+    passes="passe",
     rebuilds=anywhere(
         r"\b(?:se (?:re)?construit|compile|se recompile|recompile)\b[^.;]*\b(?:à partir de zéro|de zéro"
         r"|après (?:un |⟦clean⟧|make clean|nettoyage))",

@@ -24,7 +24,8 @@ class Vocabulary:
     digits or a word of `words_of_number`.
     `printed`, `returned` and `exited` end where the literal begins that is said to be so, `printed_then` in a tense
     that counts only where something `ran`; `lists` match kinds of checks that are said to pass together, in a group
-    `before` or `after` the verb, whose members `kinds_of_member` tells apart by the names of claims.
+    `before` or `after` the verb, whose members `kinds_of_member` tells apart by the names of claims. `checks` are the
+    whole of a sentence that only names checks, which pass where it is ticked: in the words of `passes`.
     """
 
     denials: tuple[tuple[Pattern, str], ...]
@@ -50,6 +51,8 @@ class Vocabulary:
     ran: Pattern
     lists: Pattern
     kinds_of_member: tuple[tuple[Pattern, str], ...]
+    checks: Pattern
+    passes: str
 
 
 NUMBER = r"[-+−]?(?:0x[0-9a-f]+|\d[\d_]*(?:[.,]\d+)*)"
@@ -66,6 +69,12 @@ NUMBER_GAP = (
     r"|et|les|le|la|des|de|ou|car|donc|pour|dans|avec|mes|vos|sur|que|à)\b)\w+\s+){0,2}?"
 )
 """What may stand between a count and what it counts ("12 unit tests", not "returns 0 and the tests")."""
+
+
+REST_OF_LABEL = (
+    r"(?:\s*[:–—-]?\s*\(?(?:(?:all|tous|of|sur|tests?|⟦test⟧|⟦build⟧|⟦lint⟧|\d+(?:/\d+)?)(?:[,\s]+|(?=\)|$)))*\)?)?"
+)
+"""What may follow the name of a check in its label: a command, a count."""
 
 
 def words(*alternatives: str) -> Pattern:
