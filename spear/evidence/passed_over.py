@@ -18,8 +18,10 @@ from spear.evidence.recipes import filled_in
 from spear.evidence.tree import leaves
 from spear.shell.syntax import Script
 
-_UNITS = names(".c .cc .cpp .cxx .c++ .m .mm .f .f90 .f95 .for .cu .s .asm")
+_UNITS = names(".c .cc .cpp .cxx .c++ .mm .f .f90 .f95 .for .cu .s .asm")
 """What a compiler is given by name."""
+_TAKEN_IN_BY_OTHERS = names(".inc .def")
+"""Headers by their suffix that other languages have as well: recipes, PHP, linkers."""
 _COMPILED = SOURCES[Family.RULES]
 _RUST = names(".rs .toml")
 _BUILD_FILES = names(".mk .mak .cmake .am .ac .in .build .ninja .bzl .bazel .gn .gni .gyp .gypi .pro .pri .bp")
@@ -42,6 +44,8 @@ _FINDS = re.compile(
 )
 _ANY_SUFFIX = re.compile(r"\*\.[\[{*?]|\bcc?\s[^\n]*/\*(?=[\s\"']|$)", re.MULTILINE)
 _OBJECTS = names(".o .obj .lo")
+_SAYS_WHAT_IT_IS = _BUILD_FILES | _LISTS | _SCRIPTS | _COMPILED | _OBJECTS | names(".a .so .d .md .rst .html")
+_PLACE = re.compile(r"[\w.-][\w./-]*\.\w+")
 _CARGO_FINDS = names("main lib build")
 
 
@@ -49,7 +53,7 @@ def passed_over(changed: Iterable[str], script: Script, facts: ProjectFacts) -> 
     """Of the changed files of a root, relative to it, the sources that are there and that a command and what it goes
     through cannot have read."""
     there = [PurePosixPath(path) for path in changed if facts.exists(path)]
-    units = [path for path in there if path.suffix in _UNITS or is_header(str(path))]
+    units = [path for path in there if path.suffix in _UNITS or _is_header(path)]
     modules = [path for path in there if path.suffix == ".rs" and _is_a_module(path, facts)]
     if not units and not modules:
         return ()
@@ -67,26 +71,36 @@ def _told(script: Script) -> Iterator[str]:
 def _unlisted(units: list[PurePosixPath], told: str, facts: ProjectFacts) -> list[PurePosixPath]:
     """The sources and headers that neither build files nor scripts nor sources name, in a tree whose build files list
     others and find none by pattern."""
-    if not units:
-        return []
-    named, lists = _named(told), False
     suffixes = {path.suffix for path in units}
-    if _finds(told, suffixes):
+    left, lists = _without(units, _named(told)), False
+    if not left or _finds(told, suffixes):
         return []
-    for path, text in _first(facts.texts(_BUILD_FILES | _LISTS | _SCRIPTS)):
+    texts = facts.texts(_BUILD_FILES | _LISTS | _SCRIPTS)
+    for path, text in _with_named(_first(texts), told, facts):
         if path is None or _may_find(path, text, suffixes):
             return []
         words = _named(filled_in(text) if path.suffix in _ASSIGNING else text)
+        left = _without(left, words)
+        if not left:
+            return []
         lists = lists or any(PurePosixPath(word).suffix in _UNITS | _OBJECTS for word in words)
-        named |= words
-    left = [path for path in units if path.name not in named and (is_header(str(path)) or path.stem not in named)]
-    if not lists or not left:
+    if not lists:
         return []
     for path, text in _first(facts.texts(_COMPILED)):
-        if path is None:
+        words = _words(text)
+        left = [unit for unit in left if unit.name not in words]
+        if path is None or not left:
             return []
-        named |= _words(text)
-    return [path for path in left if path.name not in named]
+    return left
+
+
+def _without(units: list[PurePosixPath], words: set[str]) -> list[PurePosixPath]:
+    """The sources that words do not name; objects and programs are called like what they are made of."""
+    return [path for path in units if path.name not in words and (_is_header(path) or path.stem not in words)]
+
+
+def _is_header(path: PurePosixPath) -> bool:
+    return path.suffix not in _TAKEN_IN_BY_OTHERS and is_header(str(path))
 
 
 def _first(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[PurePosixPath | None, str]]:
@@ -95,9 +109,30 @@ def _first(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[PurePosixPath | N
         yield (PurePosixPath(path) if number < _MOST_TEXTS else None), text
 
 
+def _with_named(
+    texts: Iterable[tuple[PurePosixPath | None, str]], told: str, facts: ProjectFacts
+) -> Iterator[tuple[PurePosixPath | None, str]]:
+    """Texts, and behind them the files that a command or build files among them name whose suffix says nothing:
+    `make -f Makefile.unix`, `include common.rules`."""
+    named = set(_PLACE.findall(told))
+    for path, text in texts:
+        yield path, text
+        if path is not None and _is_build_file(path):
+            named |= {posixpath.normpath(path.parent / word) for word in _PLACE.findall(text)}
+    for place in sorted(named):
+        if PurePosixPath(place).suffix in _SAYS_WHAT_IT_IS or place.startswith("../") or not facts.exists(place):
+            continue
+        if (said := facts.read(posixpath.join(facts.root, place))) is not None and "\0" not in said:
+            yield PurePosixPath(f"{place}.mk"), said  # read as what it is for
+
+
+def _is_build_file(path: PurePosixPath) -> bool:
+    return path.suffix in _BUILD_FILES or path.name.lower() in _BUILD_NAMES
+
+
 def _may_find(path: PurePosixPath, text: str, suffixes: set[str]) -> bool:
     """Whether a build file or a script may find sources with these suffixes that it does not name."""
-    if path.suffix in _BUILD_FILES or path.name.lower() in _BUILD_NAMES:
+    if _is_build_file(path):
         return _FINDS.search(text) is not None or _finds(text, suffixes)
     return (path.suffix in _SCRIPTS or text.startswith("#!")) and _finds(text, suffixes)
 

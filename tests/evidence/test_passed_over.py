@@ -75,6 +75,14 @@ READ = {
     "a header by a flag": ({"Makefile": "x: main.c\n\tcc -include src/ring.h main.c\n", "src/ring.h": C}, "make"),
     "a header by a macro": ({"Makefile": "x: main.c\n\tcc -DH='\"ring.h\"' main.c\n", "ring.h": C}, "make"),
     "a table": ({"Makefile": "x: main.c\n", "main.c": '#include "ops.def"\n', "ops.def": "OP(a)\n"}, "make"),
+    "a makefile of another name": (
+        {"Makefile": "x: main.o\n", "Makefile.unix": "y: ring.o\n", "ring.c": C},
+        "make -f Makefile.unix",
+    ),
+    "rules taken in": (
+        {"src/Makefile": "x: main.o\ninclude ../common.rules\n", "common.rules": "y: ring.o\n", "src/ring.c": C},
+        "make",
+    ),
     "no list": ({"Makefile": "test:\n\tpytest\n", "ring.c": C}, "make test"),
     "a tool that finds them": ({"Package.swift": "let p = 1\n", "Sources/ring.c": C}, "swift build"),
     "what cgo compiles": ({"go.mod": "module x\n", "x.go": 'import "C"\n', "ring.c": C}, "go test ./..."),
