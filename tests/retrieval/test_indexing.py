@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import random
 import signal
 import sqlite3
@@ -203,9 +204,10 @@ def test_several_processes_leave_one_good_index(tree, index):
         )
         for _ in range(4)
     ]
-    for process in processes:
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 0 or "is being written by process" in errors
+    said = [process.communicate(timeout=60)[1] for process in processes]
+    for process, errors in zip(processes, said, strict=True):
+        # One that has just taken the lock, or is letting go of it, has no number there: it may be slow on a busy machine.
+        assert process.returncode == 0 or re.search("is being written by (process \\d|another process)", errors), errors
     assert any(process.returncode == 0 for process in processes)
     assert len({row[0] for row in content(index)}) == 3
 
