@@ -128,7 +128,7 @@ def assess_command(
     results: list[CheckResult] = []
     for order, candidate in enumerate(candidates):
         seen = from_its_root(script, candidate, facts, setting)
-        own = _summaries_of(candidate, candidates, summaries)
+        own = _summaries_of(candidate, candidates, summaries) if _is_seen(script, candidate) else None
         judged = _judge(candidate, known, candidates, command, own, _members(script, known, candidates))
         decided = judged.status is not CheckStatus.INCONCLUSIVE and bool(candidate.kinds & PROVING)
         if decided and _on_another_tree(script, candidate, facts, command, before, after):
@@ -394,6 +394,13 @@ def _summaries_of(
     if len(tests) == len(summaries):
         return summaries[tests.index(candidate)]
     return summaries[-1] if summaries and candidate is tests[-1] else None
+
+
+def _is_seen(script: Script, candidate: CheckCandidate) -> bool:
+    """Whether what a check prints can stand in the output: it goes there, or into a file that something names."""
+    into = {r.target.raw for r in candidate.simple.redirects if r.writes and r.descriptor in ("", "1")}
+    named = (word.raw for leaf in leaves(script) if leaf.path != candidate.path for word in leaf.simple.words)
+    return not into or not into.isdisjoint(named)
 
 
 _PRINTERS = frozenset({"cat", "head", "tail", "less", "more", "sed", "awk", "grep", "echo", "printf", "jq"})

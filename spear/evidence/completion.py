@@ -445,7 +445,7 @@ def _successes(evidence: TurnEvidence, final: _FinalState) -> Iterator[Reason]:
             )
     by_calls = [seen.result for seen in final.passing if seen.place[0] != _AFTER_EVERY_CALL]
     for result in by_calls[-_SHOWN_CHECKS:]:
-        yield reason(ReasonCode.CHECK_PASSED, command=result.command, status=result.exit_code or 0)
+        yield reason(ReasonCode.CHECK_PASSED, command=result.command, status=_status(result))
 
 
 def _is_look(result: CheckResult) -> bool:

@@ -39,7 +39,7 @@ class ReasonCode(StrEnum):
 TEMPLATES: dict[ReasonCode, str] = {
     ReasonCode.NOTHING_CHANGED: "No delivered source changed.",
     ReasonCode.CHANGED_BACK: "{files}: changed within the turn and put back as before.",
-    ReasonCode.CHECK_PASSED: "`{command}` passed on the final state (exit status {status}).",
+    ReasonCode.CHECK_PASSED: "`{command}` passed on the final state ({status}).",
     ReasonCode.VALIDATION_PASSED: "The project's own {kind} passed on the final state: `{command}` ({origin}).",
     ReasonCode.CHECK_CHANGED: "{files}: a check's own file was changed in this turn.",
     ReasonCode.FAILED_BEFORE: "`{command}` failed on the same source before {files} changed.",

@@ -92,6 +92,20 @@ def is_test_file(path: str) -> bool:
     return kinds_of_check_file(path) == _TESTS
 
 
+_NAMED_FOR_RUNNERS = re.compile(
+    r"(?P<before>test_)?.*?(?P<after>_test|_spec|\.test|\.spec|Tests?|Spec)?(?P<suffix>\.\w+)?"
+)
+_NEVER_LOOKED_AT = re.compile(r"(?:^|/)(?:\.[^/]+|build|dist|node_modules|venv|__pycache__|[^/]*disabled|old|attic)/")
+
+
+def _collected_by(path: str) -> tuple[str | None, ...]:
+    """How runners find a test: by the parts of its name that they look for, its suffix, and whether it lies where they
+    look. A test that is moved away from that is no longer run."""
+    found = _NAMED_FOR_RUNNERS.fullmatch(PurePosixPath(path).name)
+    parts = found.group("before", "after", "suffix") if found is not None else ()
+    return (*parts, "hidden" if _NEVER_LOOKED_AT.search(path.lower()) else "")
+
+
 _NO_SOURCES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -113,7 +127,7 @@ def find_weakened(
     `targets` are those of the project's makefile, which a new included one must not say anew.
     """
     appeared = {
-        (file.after, PurePosixPath(file.path).suffix)
+        (file.after, _collected_by(file.path))
         for file in files
         if file.before is None and file.after and kinds_of_check_file(file.path)
     }
@@ -126,7 +140,7 @@ def find_weakened(
         if file.before is None:
             found += _of_new(file, kinds, sources, targets, had_tests=had_tests)
         elif file.after is None:
-            if kinds and kinds != _ALL and (file.before, PurePosixPath(file.path).suffix) not in appeared:
+            if kinds and kinds != _ALL and (file.before, _collected_by(file.path)) not in appeared:
                 found.append(Weakening(file.path, "it was deleted", True, kinds))
         else:
             found += _of_changed(file, file.before, file.after, kinds, sources)

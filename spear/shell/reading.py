@@ -97,7 +97,8 @@ class Reader:
             if operator == "<":
                 given = StandardInput(connected=True)
             if operator in _FILES:
-                found.append(Redirect(operator, target, item["Pos"]["Offset"], item["End"]["Offset"]))
+                descriptor = (item.get("N") or {}).get("Value", "")
+                found.append(Redirect(operator, target, item["Pos"]["Offset"], item["End"]["Offset"], descriptor))
         return tuple(found), heredoc, given
 
     def _here_document(self, item: Json, state: ShellState) -> str | None:

@@ -27,13 +27,15 @@ class Word:
 class Redirect:
     """One redirection that names a file (descriptor duplications and here-documents are not listed).
 
-    `operator` is as written (`>`, `>>`, `>|`, `&>`, `&>>`, `<>`, `<`).
+    `operator` is as written (`>`, `>>`, `>|`, `&>`, `&>>`, `<>`, `<`), `descriptor` what stands before it (`2`), "" for
+    nothing.
     """
 
     operator: str
     target: Word
     start: int
     end: int
+    descriptor: str = ""
 
     @property
     def writes(self) -> bool:

@@ -359,6 +359,23 @@ def test_a_source_outside_the_build_is_read_by_what_compiles_it(fixed, commands,
     assert (ReasonCode.NOTHING_READS in codes(report)) is (verdict is Verdict.UNVERIFIED)
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("python3 -m unittest tests/test_n.py > log 2>&1; python3 show.py", CheckStatus.INCONCLUSIVE),
+        ("python3 -m unittest tests/test_n.py > log 2>&1; sort results.txt", CheckStatus.INCONCLUSIVE),
+        ("python3 -m unittest tests/test_n.py 2> log; cat log", CheckStatus.FAILED),
+        ("python3 -m unittest tests/test_n.py > log 2>&1; cat log", CheckStatus.FAILED),
+    ],
+)
+def test_a_summary_is_no_checks_whose_output_went_elsewhere(fixed, command, status):
+    fixed.setup("tests/test_n.py", "import unittest\nclass T(unittest.TestCase):\n    def test_n(self): self.fail()\n")
+    fixed.setup("results.txt", "Ran 12 tests in 0.001s\n\nOK\n")
+    fixed.setup("show.py", "print(open('results.txt').read())\n")
+    results = fixed.run(command).results
+    assert results[0].status is status, results
+
+
 def test_a_timeout_proves_nothing_either_way(fixed):
     fixed.setup("tests/slow.sh", "#!/bin/sh\nexec sleep 20\n", 0o755)
     check = fixed.run("./tests/slow.sh", timeout=0.3)

@@ -117,6 +117,26 @@ def test_a_check_changed_to_pass_is_named(path, before, change):
     assert CheckKind.TEST in found.kinds
 
 
+MOVED = [
+    ("tests/test_a.py", "tests/unit/test_a.py", False),
+    ("tests/test_a.py", "tests/test_renamed.py", False),
+    ("src/a.test.js", "test/a.test.js", False),
+    ("tests/a_test.c", "tests/b_test.c", False),
+    ("tests/test_a.py", "tests/a_disabled.py", True),
+    ("tests/test_a.py", "tests/.disabled/test_a.py", True),
+    ("tests/test_a.py", "build/test_a.py", True),
+    ("src/a.test.js", "src/a.js", True),
+    ("pkg/a_test.go", "pkg/a_old.go", True),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "is_lost"), MOVED)
+def test_a_test_that_is_moved_to_where_no_runner_looks_is_deleted(old, new, is_lost):
+    text = "def test_a():\n    assert 1 + 1 == 2\n"
+    found = find_weakened([FileTexts(old, text, None), FileTexts(new, None, text)])
+    assert [weakening.path for weakening in found if weakening.certain] == ([old] if is_lost else [])
+
+
 @pytest.mark.parametrize(("path", "before", "change"), GREW)
 def test_a_check_that_was_extended_is_not_accused(path, before, change):
     after = before.replace(*change)

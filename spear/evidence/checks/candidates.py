@@ -97,6 +97,8 @@ def _with_environment(finding: Finding, simple: Simple) -> Finding:
             "n" in flag.lstrip("-") for flag in flags if "=" not in flag and not flag.startswith("--")
         ):
             return replace(finding, void=finding.void or CheckCode.DRY_RUN)
-        if name == "PYTEST_ADDOPTS" and {"--collect-only", "--co"} & set(flags):
+        if name == "PYTEST_ADDOPTS" and {"--collect-only", "--collectonly", "--co"} & {
+            flag.strip("'\"") for flag in flags
+        }:
             return replace(finding, void=finding.void or CheckCode.LISTING)
     return finding

@@ -118,15 +118,19 @@ def read_ninja(invocation: Invocation, facts: ProjectFacts) -> Finding | None:
 
 
 def read_bitbake(invocation: Invocation, _facts: ProjectFacts) -> Finding | None:
-    """A recipe or image build; `-c task` is that task only (a clean is a clean)."""
+    """A recipe or image build; `-c task`, `recipe:do_task`, `--runonly=task` are that task only, a clean is a clean."""
     task, targets, void = "", [], None
     rest = list(invocation.args)
     while rest:
         arg = rest.pop(0) or "?"
         if arg in ("-c", "--cmd"):
             task = (rest.pop(0) if rest else "") or "?"
-        elif arg.startswith("--cmd="):
+        elif arg.startswith(("--cmd=", "--runonly=", "--runall=")):
             task = arg.partition("=")[2]
+        elif arg in ("--runonly", "--runall"):
+            task = (rest.pop(0) if rest else "") or "?"
+        elif arg.startswith("-c"):
+            task = arg[2:]
         elif arg in ("-n", "--dry-run"):
             void = CheckCode.DRY_RUN
         elif arg in (
@@ -145,7 +149,9 @@ def read_bitbake(invocation: Invocation, _facts: ProjectFacts) -> Finding | None
         elif arg in ("-r", "-R", "-u", "-D", "-l", "--read", "--postread"):
             rest = rest[1:] if arg in ("-r", "-R", "-u", "-l") else rest
         elif not arg.startswith("-"):
-            targets.append(arg)
+            target, _, own = arg.partition(":do_")
+            targets.append(target)
+            task = task or own
     selectors = tuple(targets)
     if task in ("clean", "cleansstate", "cleanall"):
         return Finding("bitbake", kinds("c"), selectors=selectors, cwd=invocation.cwd, void=void)

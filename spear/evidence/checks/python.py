@@ -20,6 +20,7 @@ _PYTEST = Tool(
     voids={
         "--collect-only": _LIST,
         "--co": _LIST,
+        "--collectonly": _LIST,
         "--fixtures": _LIST,
         "--markers": _LIST,
         "--setup-plan": CheckCode.DRY_RUN,

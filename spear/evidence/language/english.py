@@ -74,6 +74,19 @@ ENGLISH = Vocabulary(
     denials=(
         (
             re.compile(
+                r"(?P<said>\b(?:pass(?:es|ed)?|succeeds?|succeeded|builds?|compiles?|green))"
+                r" as (?:(?:you|we|it|they|i) )?(?:expected|asked|requested|hoped|intended|required|wanted|should)\b"
+            ),
+            r"\g<said>",
+        ),
+        (re.compile(r"^\s*as (?:you )?(?:asked|requested|wanted|expected),|,? to (?:make|be) sure(?=,? and\b)"), ""),
+        (re.compile(r"\bwhen (?:run|invoked|called|built|compiled) with\b"), "with"),
+        (
+            re.compile(r"\b(?:there are |with )?no (?:failing tests?|tests? fail(?:ed|ing|s)?|test failures?)\b"),
+            "all tests pass",
+        ),
+        (
+            re.compile(
                 rf"\bwithout (?:any )?(?:a single )?(?P<kind>{_KIND})(?:{_BAD} (?:or|and|nor) )?(?:any )?{_KIND}"
                 rf"warnings?(?: (?:or|and|nor) {_BAD})?"
             ),
@@ -161,6 +174,7 @@ ENGLISH = Vocabulary(
     breaks=re.compile(r";|\s—\s|\s–\s|,?\s+\b(?:but|however|although|though|whereas|yet|while)\b"),
     pieces=re.compile(r",|\s\b(?:and|so|which|because|since)\b"),
     builds=anywhere(
+        r"\b(?:build|compilation)(?: (?:was|is|completed))? successful(?:ly)?\b|\bsuccessfully (?:built|compiled)\b",
         rf"(?:^|[\s,:(])(?:builds|compiles|links|builds? and links|compile"
         rf"|build){_END}(?<!a build)(?<!the build)(?<!build)(?<!compile)",
         rf"\b(?:it|this|code|project|everything|sources?|library|program|crate|package|image|firmware|targets?"
@@ -172,6 +186,9 @@ ENGLISH = Vocabulary(
         r"\bi compiled\b[^.;]*clean-result",
     ),
     tests=anywhere(
+        r"\b(?:ran|executed) (?:all )?(?:the |my |our )?(?:⟦test⟧|pytest|ctest|tests?|test suite)[^.;]*"
+        r"\bsuccessfully\b",
+        r"\bsuccessfully (?:built|compiled) and tested\b",
         rf"{_TESTS}{_GAP}{_ADVERB}\s*:?\s+(?:\d+/\d+\s+)?{_PASS}",
         rf"{_TESTS}(?:\s+results?)?:\s*(?:\d+(?:/\d+)?\s+)?{_PASS}",
         r"\b\d+(?:/\d+)?\s+(?:passed|passing)\b|\btests? (?:passed|passing)\s*[:=]\s*\d+",

@@ -22,6 +22,11 @@ _WORDS = {
     "ignored": "skipped",
 }
 _JEST = re.compile(r"^Tests:\s+(?P<counts>.*\btotal)\s*$", re.MULTILINE)
+_SUITES = re.compile(
+    r"^(?:Test Suites:\s+|\s*Test Files\s+)(?P<failed>\d+) failed\b[^\n]*\n(?!\s*Tests:?\s+\d+ failed)", re.MULTILINE
+)
+"""Suites that broke before any of their tests ran: no test of theirs failed."""
+_VITEST_ERRORS = re.compile(r"^\s*Errors\s+(?P<failed>\d+) errors?\b", re.MULTILINE)
 _JEST_NONE = re.compile(r"^No tests found", re.MULTILINE)
 _VITEST = re.compile(r"^\s*Tests\s+(?P<counts>\d+ \w+(?: \| \d+ \w+)*) \((?P<total>\d+)\)", re.MULTILINE)
 _VITEST_NONE = re.compile(r"^\s*No test files found", re.MULTILINE)
@@ -45,6 +50,9 @@ def jest(text: str) -> Iterator[Summary]:
         yield of_counts("jest", {"passed": 0} | counts(match["counts"], _WORDS), match.start())
     for match in _JEST_NONE.finditer(text):
         yield Summary("jest", at=match.start())
+    for match in _SUITES.finditer(text):
+        if match[0].startswith("Test Suites"):
+            yield Summary("jest", errors=int(match["failed"]), at=match.start())
 
 
 def vitest(text: str) -> Iterator[Summary]:
@@ -52,6 +60,9 @@ def vitest(text: str) -> Iterator[Summary]:
     for match in _VITEST.finditer(text):
         found = {"passed": 0} | counts(match["counts"], _WORDS) | {"total": int(match["total"])}
         yield of_counts("vitest", found, match.start())
+    broken = (match for match in _SUITES.finditer(text) if not match[0].startswith("Test Suites"))
+    for match in (*broken, *_VITEST_ERRORS.finditer(text)):
+        yield Summary("vitest", errors=int(match["failed"]), at=match.start())
     for match in _VITEST_NONE.finditer(text):
         yield Summary("vitest", at=match.start())
 

@@ -132,6 +132,19 @@ def php(text: str) -> Iterator[Summary]:
         yield Summary("phpunit", at=match.start())
 
 
+_NOTHING = re.compile(
+    r"^(?:No tests defined\.|No test matches the given testcase filter\b.*|No test is available in\b.*"
+    r"|(?:\[info\] )?No tests? (?:to run|were executed)\b.*|There (?:are|were) no tests to run\b.*)",
+    re.MULTILINE,
+)
+
+
+def nothing(text: str) -> Iterator[Summary]:
+    """What Meson, dotnet, sbt, mix and rebar3 say where there are no tests."""
+    for match in _NOTHING.finditer(text):
+        yield Summary("none", at=match.start())
+
+
 def others(text: str) -> Iterator[Summary]:
     """ExUnit (bats closes its pretty output the same way), EUnit and busted."""
     for match in _EXUNIT.finditer(text):

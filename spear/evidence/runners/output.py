@@ -27,6 +27,7 @@ _READERS: tuple[Callable[[str], Iterator[Summary]], ...] = (
     managed.ruby,
     managed.php,
     managed.others,
+    managed.nothing,
 )
 
 READ_LIMIT = 400_000

@@ -22,7 +22,9 @@ _PYTEST = re.compile(
     rf"^(?:=+ )?(?P<counts>(?:{_PYTEST_COUNT})(?:, {_PYTEST_COUNT})*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?\s*$",
     re.MULTILINE,
 )
-_PYTEST_NONE = re.compile(r"^(?:=+ )?no tests (?:ran|collected)\b.* in [\d.]+s.*$", re.MULTILINE)
+_PYTEST_NONE = re.compile(
+    r"^(?:=+ )?(?:no tests (?:ran|collected)\b.*|\d+(?:/\d+)? tests? collected\b.*) in [\d.]+s.*$", re.MULTILINE
+)
 _PYTEST_ERROR = re.compile(r"^!+ Interrupted: (?P<errors>\d+) errors? during collection !+$", re.MULTILINE)
 _UNITTEST = re.compile(
     r"^Ran (?P<total>\d+) tests? in [\d.]+s\s+(?P<result>OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[^)]*)\))?",
@@ -31,7 +33,8 @@ _UNITTEST = re.compile(
 
 
 def pytest(text: str) -> Iterator[Summary]:
-    """`=== 3 passed, 1 skipped in 0.10s ===`, with and without the bars; `no tests ran`; collection errors."""
+    """`=== 3 passed, 1 skipped in 0.10s ===`, with and without the bars; `no tests ran`, `3 tests collected`;
+    collection errors."""
     for match in _PYTEST.finditer(text):
         yield of_counts("pytest", counts(match["counts"], _PYTEST_WORDS), match.start())
     for match in _PYTEST_NONE.finditer(text):
