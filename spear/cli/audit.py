@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -103,6 +104,7 @@ def _tail(state: StateDirectory, session: str, parsed: argparse.Namespace) -> in
         for event in fresh:
             _print(event, as_json=parsed.json)
         last = fresh[-1]["seq"] if fresh else last
+        sys.stdout.flush()  # into a pipe as well, at once
         if not fresh:
             time.sleep(_POLL_S)
     return 0

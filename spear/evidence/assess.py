@@ -327,9 +327,16 @@ def _by_status(candidate: CheckCandidate, standing: Known, command: CommandFacts
             return _Judged(CheckStatus.INCONCLUSIVE, CheckCode.PRINTS_HELP, exit_code, summary)
         return _Judged(CheckStatus.PASSED, code, exit_code, summary)
     void = None if summary is not None and summary.bad else _void_exit(candidate, exit_code, command)
+    if void is None and CheckKind.TEST in kinds and candidate.finding.tool not in MAKE_NAMES and _is_empty(summary):
+        void = CheckCode.NOTHING_TESTED
     if void is not None:
         return _Judged(CheckStatus.INCONCLUSIVE, void, exit_code, summary)
     return _Judged(CheckStatus.FAILED, code, exit_code, summary)
+
+
+def _is_empty(summary: Summary | None) -> bool:
+    """Whether a runner says that it found no test at all, which some end with a status of failure."""
+    return summary is not None and not summary.bad and not summary.total
 
 
 def _void_exit(candidate: CheckCandidate, exit_code: int | None, command: CommandFacts) -> CheckCode | None:

@@ -376,6 +376,21 @@ def test_a_summary_is_no_checks_whose_output_went_elsewhere(fixed, command, stat
     assert results[0].status is status, results
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("No tests found, exiting with code 1", CheckStatus.INCONCLUSIVE),
+        ("Tests:       1 failed, 1 total", CheckStatus.FAILED),
+        ("Tests:       1 skipped, 1 total", CheckStatus.FAILED),
+        ("something broke", CheckStatus.FAILED),
+    ],
+)
+def test_a_runner_that_found_no_test_has_not_failed(fixed, said, status):
+    fixed.setup("tests/run.sh", f"echo '{said}'\nexit 1\n")
+    (result,) = fixed.run("sh tests/run.sh").results
+    assert result.status is status, result
+
+
 def test_a_timeout_proves_nothing_either_way(fixed):
     fixed.setup("tests/slow.sh", "#!/bin/sh\nexec sleep 20\n", 0o755)
     check = fixed.run("./tests/slow.sh", timeout=0.3)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.turns.conftest import ASK, FIX, PROGRAM, sh
+from tests.turns.conftest import ASK, FIX, PROGRAM, Tree, sh
 
 
 def test_the_chain_holds_and_every_kind_of_tampering_is_found(counter):
@@ -226,3 +227,17 @@ def test_calls_of_the_demonstration_have_a_line_each(tmp_path):
     done = subprocess.run([PROGRAM, "--demo"], capture_output=True, text=True, check=True)
     assert all(line.count("[recorded]") <= 1 for line in done.stdout.splitlines())
     assert "Search ring_next in . ✓" in done.stdout
+
+
+def test_what_is_followed_comes_at_once_into_a_pipe_too(counter: Tree):
+    counter.turn("Look at this tree.", sh("true"), "I looked.")
+    assert PROGRAM
+    with subprocess.Popen(
+        [PROGRAM, "audit", "tail", "-f", "-n", "1", "--json"], cwd=counter.root, env=counter.env, stdout=subprocess.PIPE
+    ) as following:
+        assert following.stdout is not None
+        try:
+            assert select.select([following.stdout], [], [], 60)[0], "nothing came"
+            assert json.loads(following.stdout.readline())["event"] == "session_closed"
+        finally:
+            following.kill()
